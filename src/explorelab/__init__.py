@@ -1,0 +1,73 @@
+"""A laboratory for explore-exploit tasks."""
+
+from explorelab.agents import AGENTS, Agent
+from explorelab.agents.rivals import (
+    agrawal_hedge_teneketzis,
+    bayes_ucb,
+    boltzmann,
+    epsilon_greedy,
+    epsilon_n_greedy,
+    gittins,
+    gp_ucb,
+    kl_ucb,
+    knowledge_gradient,
+    mean_greedy,
+    thompson,
+    ucb1,
+    ucb1_normal,
+    ucb2,
+    ucb_v,
+)
+from explorelab.agents.ucl import block_ucl, deterministic_ucl, stochastic_ucl
+from explorelab.errors import ExplorelabError, InputError
+from explorelab.simulation.api import simulate
+from explorelab.tasks import (
+    Task,
+    bandit,
+    gaussian_noise,
+    grid,
+    integer_noise,
+    landscape,
+    line,
+    on_graph,
+    profile,
+    with_costs,
+    with_noise,
+)
+
+__all__ = [
+    "AGENTS",
+    "Agent",
+    "ExplorelabError",
+    "InputError",
+    "Task",
+    "agrawal_hedge_teneketzis",
+    "bandit",
+    "bayes_ucb",
+    "block_ucl",
+    "boltzmann",
+    "deterministic_ucl",
+    "epsilon_greedy",
+    "epsilon_n_greedy",
+    "gaussian_noise",
+    "gittins",
+    "gp_ucb",
+    "grid",
+    "integer_noise",
+    "kl_ucb",
+    "knowledge_gradient",
+    "landscape",
+    "line",
+    "mean_greedy",
+    "on_graph",
+    "profile",
+    "simulate",
+    "stochastic_ucl",
+    "thompson",
+    "ucb1",
+    "ucb1_normal",
+    "ucb2",
+    "ucb_v",
+    "with_costs",
+    "with_noise",
+]

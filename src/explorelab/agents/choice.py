@@ -1,0 +1,241 @@
+"""Choice rules: from the value of every arm to a log-probability of choosing it, and to a draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from explorelab.agents.types import Available, Chance, ChoiceRule, Moment, Params, Value
+
+NEVER = -jnp.inf
+
+
+def _among(value: Value, available: Available) -> Value:
+    return value if available is None else jnp.where(available, value, NEVER)
+
+
+def _best(value: Value, available: Available) -> Bool[Array, " arm"]:
+    value = _among(value, available)
+    return value == value.max()
+
+
+def _arms(value: Value) -> Int[Array, " arm"]:
+    return jnp.arange(value.shape[0], dtype=jnp.int32)
+
+
+# Greedy ---------------------------------------------------------------------------------------------------------------
+
+
+def _draw_lowest(
+    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+) -> Int[Array, ""]:
+    # Not argmax: on a CPU, XLA runs it one arm at a time, while compare and min are vectorised over replicates.
+    return jnp.where(_best(value, available), _arms(value), value.shape[0]).min()
+
+
+def _log_probs_lowest(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    first = jnp.where(_best(value, available), _arms(value), value.shape[0]).min()
+    return jnp.where(_arms(value) == first, 0.0, NEVER).astype(value.dtype)
+
+
+def _pick_uniformly(candidates: Bool[Array, " arm"], uniform: Float[Array, ""]) -> Int[Array, ""]:
+    n = candidates.sum(dtype=jnp.int32)
+    rank = jnp.minimum((uniform * n).astype(jnp.int32), n - 1)
+    return (jnp.cumsum(candidates, dtype=jnp.int32) <= rank).sum(dtype=jnp.int32)
+
+
+def _draw_random_tie(
+    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+) -> Int[Array, ""]:
+    return _pick_uniformly(_best(value, available), chance.uniform)
+
+
+def _log_probs_random_tie(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    best = _best(value, available)
+    return jnp.where(best, -jnp.log(best.sum().astype(value.dtype)), NEVER)
+
+
+greedy_lowest = ChoiceRule("greedy-lowest", _log_probs_lowest, _draw_lowest)
+greedy_random = ChoiceRule("greedy-random", _log_probs_random_tie, _draw_random_tie)
+
+GREEDY: dict[str, ChoiceRule] = {"lowest": greedy_lowest, "random": greedy_random}
+"""What to do with several best arms: take the lowest-numbered, or one of them at random."""
+
+
+# Softmax --------------------------------------------------------------------------------------------------------------
+
+
+def boltzmann(value: Value, temperature: Float[Array, ""], available: Available) -> Value:
+    """Log of exp(Q_i / v) / sum_j exp(Q_j / v), with the paper's conventions at the edges.
+
+    v = 0 is a uniform choice among the best arms, v = inf a uniform choice among all; arms of infinite value (not yet
+    seen, under an uninformative prior) are chosen before all others, uniformly.
+    """
+    value = _among(value, available)
+    top = value.max()
+    is_top = value == top
+    below = jnp.where(is_top | (value == NEVER), 0.0, value - top)
+    logits = jnp.where(is_top, 0.0, below / jnp.where(is_top, 1.0, temperature))
+    logits = jnp.where((value == NEVER) | (jnp.isposinf(top) & ~is_top), NEVER, logits)
+    return jax.nn.log_softmax(logits)
+
+
+def draw_from(log_probs: Value, uniform: Float[Array, ""]) -> Int[Array, ""]:
+    """The arm at which the cumulative probability first reaches `uniform`; never an arm of probability 0."""
+    cumulative = jnp.cumsum(jnp.exp(log_probs))
+    # Strictly below a share of the actual total: rounding in the sum can then not point past the last arm.
+    return (cumulative < uniform * cumulative[-1]).sum(dtype=jnp.int32)
+
+
+def _constant(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+    return params["temperature"]
+
+
+def _logarithmic(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+    return params["cooling_rate"] / jnp.log(moment.t.astype(value.dtype))
+
+
+def smallest_gap(value: Value) -> Float[Array, ""]:
+    """Delta Q_min, the smallest difference between the values of two arms; inf - inf counts as 0."""
+    ordered = jnp.sort(value)
+    gaps = jnp.where(ordered[1:] == ordered[:-1], 0.0, ordered[1:] - ordered[:-1])
+    return gaps.min() if value.shape[0] > 1 else jnp.zeros((), value.dtype)
+
+
+def _feedback(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+    gap = smallest_gap(value)
+    cooling = 2 * jnp.log(moment.t.astype(value.dtype))
+    # 0/0 = 1 (two equal values at t = 1), by the paper's definition; x/0 = inf is the uniform choice.
+    return jnp.where((gap == 0) & (cooling == 0), 1.0, gap / cooling)
+
+
+def _softmax(name: str, temperature: Callable[[Params, Value, Moment], Float[Array, ""]]) -> ChoiceRule:
+    def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+        return boltzmann(value, temperature(params, value, moment), available)
+
+    def draw(
+        params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    ) -> Int[Array, ""]:
+        return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
+
+    return ChoiceRule(name, log_probs, draw)
+
+
+softmax_constant = _softmax("softmax", _constant)
+softmax_log = _softmax("softmax-log", _logarithmic)
+softmax_feedback = _softmax("softmax-feedback", _feedback)
+
+SOFTMAX: dict[str, ChoiceRule] = {
+    "constant": softmax_constant,
+    "log": softmax_log,
+    "feedback": softmax_feedback,
+}
+"""Temperature over time: v; nu / log t; or Delta Q_min / (2 log t), the paper's feedback rule."""
+
+
+# Epsilon-greedy -------------------------------------------------------------------------------------------------------
+
+
+def _constant_epsilon(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+    return params["epsilon"]
+
+
+def _decaying_epsilon(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+    """min(1, c N / (d^2 t)) (Auer, Cesa-Bianchi & Fischer 2002, figure 3)."""
+    t = moment.t.astype(value.dtype)
+    return jnp.minimum(1.0, params["epsilon_rate"] * value.shape[0] / (params["epsilon_gap"] ** 2 * t))
+
+
+def _epsilon_greedy(name: str, epsilon: Callable[[Params, Value, Moment], Float[Array, ""]]) -> ChoiceRule:
+    def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+        at_random = epsilon(params, value, moment)
+        allowed = jnp.ones(value.shape, bool) if available is None else available
+        best = _best(value, available)
+        return jnp.log((1 - at_random) * best / best.sum() + at_random * allowed / allowed.sum())
+
+    def draw(
+        params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    ) -> Int[Array, ""]:
+        return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
+
+    return ChoiceRule(name, log_probs, draw)
+
+
+epsilon_constant = _epsilon_greedy("epsilon-greedy", _constant_epsilon)
+epsilon_decaying = _epsilon_greedy("epsilon-n-greedy", _decaying_epsilon)
+
+
+# Probability matching -------------------------------------------------------------------------------------------------
+
+_QUADRATURE_POINTS = 256
+
+
+def _best_of_independent(belief: Any, available: Available) -> Value:
+    """Log-probability that each arm is the best, for independent Gaussian arms: P_i = E[prod_j Phi((x_i - mu_j) / s_j)].
+
+    The expectation over x_i ~ N(mu_i, s_i^2) is a one-dimensional integral, here by Gauss-Legendre quadrature of the
+    density on eight standard deviations either side.
+    """
+    mean, sd = belief.mean, belief.sd
+    unseen = jnp.isinf(sd)
+    allowed = jnp.ones(mean.shape, bool) if available is None else available
+    nodes, weights = _legendre(mean.dtype)
+    finite_sd = jnp.where(unseen, 1.0, jnp.maximum(sd, jnp.finfo(mean.dtype).tiny))
+    x = mean[:, None] + finite_sd[:, None] * nodes
+    log_below = jax.scipy.stats.norm.logcdf((x[:, :, None] - mean) / finite_sd)
+    others = ~jnp.eye(mean.shape[0], dtype=bool) & allowed
+    log_terms = jnp.where(others[:, None, :], log_below, 0.0).sum(-1) + weights
+    log_best = jnp.where(allowed, jax.nn.logsumexp(log_terms, axis=1), NEVER)
+    # Arms never seen under an uninformative prior come first, one of them at random.
+    first = unseen & allowed
+    n_first = first.sum()
+    log_first = jnp.where(first, -jnp.log(jnp.maximum(n_first, 1).astype(mean.dtype)), NEVER)
+    return jnp.where(n_first > 0, log_first, jax.nn.log_softmax(log_best))
+
+
+def _legendre(dtype: Any) -> tuple[Float[Array, " node"], Float[Array, " node"]]:
+    x, w = np.polynomial.legendre.leggauss(_QUADRATURE_POINTS)
+    nodes = 8 * x
+    return jnp.asarray(nodes, dtype), jnp.asarray(np.log(8 * w) - nodes**2 / 2 - np.log(2 * np.pi) / 2, dtype)
+
+
+def _draw_independent(
+    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+) -> Int[Array, ""]:
+    unseen = jnp.isinf(belief.sd)
+    noise = jax.random.normal(chance.key, belief.mean.shape, belief.mean.dtype)
+    drawn = jnp.where(unseen, jnp.inf, belief.mean + belief.sd * noise)
+    return _pick_uniformly(_best(drawn, available), chance.uniform)
+
+
+def _log_probs_independent(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    return _best_of_independent(belief, available)
+
+
+probability_matching = ChoiceRule("probability-matching", _log_probs_independent, _draw_independent)
+"""Each arm with the probability that it is the best, independent arms (Thompson 1933)."""
+
+
+def _draw_joint(
+    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+) -> Int[Array, ""]:
+    drawn = belief.mean + belief.root @ jax.random.normal(chance.key, belief.mean.shape, belief.mean.dtype)
+    return _pick_uniformly(_best(drawn, available), chance.uniform)
+
+
+def _log_probs_joint(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    """By counting 4 096 joint draws with a fixed key: no closed form exists for correlated arms."""
+    draws = jax.random.normal(jax.random.key(0), (4096, belief.mean.shape[0]), belief.mean.dtype)
+    drawn = belief.mean + draws @ belief.root.T
+    drawn = drawn if available is None else jnp.where(available, drawn, NEVER)
+    best = drawn == drawn.max(1, keepdims=True)
+    return jnp.log((best / best.sum(1, keepdims=True)).mean(0))
+
+
+probability_matching_joint = ChoiceRule("probability-matching-joint", _log_probs_joint, _draw_joint)
+"""Each arm with the probability that it is the best, correlated arms (a square-root belief is needed)."""

@@ -1,0 +1,91 @@
+"""Learners whose arms tell nothing of each other: independent Gaussian belief, and plain sample statistics."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float, Int
+
+from explorelab.agents.types import Learner, Params, Value
+
+
+def as_given(params: Params, distances: Float[Array, "arm arm"] | None) -> Params:
+    """The parameters unchanged: independent arms need nothing prepared."""
+    return params
+
+
+class IndependentBelief(NamedTuple):
+    """Independent Gaussian belief about each arm's mean reward."""
+
+    mean: Value
+    sd: Value
+    weight: Value
+    """Rewards the belief is worth, delta^2 + n_i: those seen, and the prior counted as noise_var / prior_var of them."""
+
+
+def init_independent(params: Params, n_arms: int) -> IndependentBelief:
+    """The prior. An uninformative one (prior_var = inf) has weight 0 and so an infinite sd, exactly."""
+    noise_var = jnp.asarray(params["noise_var"])
+    weight = jnp.broadcast_to(noise_var / params["prior_var"], (n_arms,))
+    return IndependentBelief(
+        mean=jnp.broadcast_to(params["prior_mean"], (n_arms,)).astype(weight.dtype),
+        sd=jnp.broadcast_to(jnp.sqrt(params["prior_var"]), (n_arms,)).astype(weight.dtype),
+        weight=weight,
+    )
+
+
+def update_independent(
+    params: Params, belief: IndependentBelief, arm: Int[Array, ""], reward: Float[Array, ""]
+) -> IndependentBelief:
+    """mu_i = (delta^2 mu_i^0 + n_i mbar_i) / (delta^2 + n_i), sigma_i^2 = sigma_s^2 / (delta^2 + n_i) (section IV.A).
+
+    The sd is stored rather than computed from the weight at each decision: one square root a step, not one an arm.
+    """
+    weight = belief.weight[arm] + 1
+    return IndependentBelief(
+        mean=belief.mean.at[arm].add((reward - belief.mean[arm]) / weight),
+        sd=belief.sd.at[arm].set(jnp.sqrt(params["noise_var"]) * lax.rsqrt(weight)),
+        weight=belief.weight.at[arm].set(weight),
+    )
+
+
+independent = Learner("independent", as_given, init_independent, update_independent)
+
+
+class SampleBelief(NamedTuple):
+    """Sample statistics of each arm, as frequentist rules use them."""
+
+    mean: Value
+    plays: Value
+    spread: Value
+    """Sum of squared deviations from the sample mean."""
+
+    @property
+    def sd(self) -> Value:
+        """Standard error of each arm's mean, infinite while it cannot be known."""
+        known = self.plays > 1
+        var = self.spread / jnp.where(known, (self.plays - 1) * self.plays, 1)
+        return jnp.where(known, jnp.sqrt(var), jnp.inf)
+
+
+def init_sample(params: Params, n_arms: int) -> SampleBelief:
+    """Nothing seen yet; the dtype follows the assumed noise variance."""
+    nothing = jnp.zeros(n_arms, jnp.asarray(params["noise_var"]).dtype)
+    return SampleBelief(nothing, nothing, nothing)
+
+
+def update_sample(params: Params, belief: SampleBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> SampleBelief:
+    """One more reward in the running mean and spread (Welford's recursion)."""
+    count = belief.plays[arm] + 1
+    surprise = reward - belief.mean[arm]
+    mean = belief.mean[arm] + surprise / count
+    return SampleBelief(
+        mean=belief.mean.at[arm].set(mean),
+        plays=belief.plays.at[arm].set(count),
+        spread=belief.spread.at[arm].add(surprise * (reward - mean)),
+    )
+
+
+sample_statistics = Learner("sample-statistics", as_given, init_sample, update_sample)

@@ -1,0 +1,45 @@
+"""The table of named agents, and how a builder gets into it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, NamedTuple
+
+from explorelab.agents.types import Agent, Params, Rule
+from explorelab.errors import unknown_name
+
+
+class Design(NamedTuple):
+    """What a builder works out from the values it was given."""
+
+    rule: Rule
+    params: Params
+    least_horizon: int = 1
+
+
+AGENTS: dict[str, Callable[..., Agent]] = {}
+"""Every named agent: what `explorelab agents` lists and `--agent` takes."""
+
+
+def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
+    """Enter a builder into the table under its own name, with dashes for underscores."""
+    name = design.__name__.replace("_", "-")
+    known = inspect.signature(design).parameters
+
+    @wraps(design)
+    def build(*args: P.args, **given: P.kwargs) -> Agent:
+        for parameter in given:
+            if parameter not in known:
+                raise unknown_name(f"parameter of {name}", parameter, known)
+        rule, params, least_horizon = design(*args, **given)
+        return Agent(name, rule, params, given, build, least_horizon)
+
+    AGENTS[name] = build
+    return build
+
+
+def parameters_of(name: str) -> Mapping[str, Any]:
+    """Names and default values of a named agent's parameters, in order."""
+    return {p.name: p.default for p in inspect.signature(AGENTS[name]).parameters.values()}

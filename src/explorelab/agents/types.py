@@ -1,0 +1,114 @@
+"""The vocabulary of agents: what the four factors are and how they fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+type Params = Mapping[str, Any]
+"""Named parameters in natural units; scalars, or arrays for what belongs to each arm."""
+
+type Value = Float[Array, " arm"]
+type Available = Bool[Array, " arm"] | None
+"""Which arms may be chosen now; `None` means all of them."""
+
+
+class Belief(Protocol):
+    """What the agent expects of each arm next. Every learner's belief has at least these two."""
+
+    @property
+    def mean(self) -> Value: ...  # noqa: D102
+
+    @property
+    def sd(self) -> Value: ...  # noqa: D102
+
+
+class Moment(NamedTuple):
+    """When a decision is made."""
+
+    t: Int[Array, ""]
+    """Time of the decision, from 1; rewards up to t - 1 are known."""
+    n_decisions: Int[Array, ""]
+    """How many decisions were made before this one (fewer than t - 1 when the agent commits to blocks)."""
+
+
+class Chance(NamedTuple):
+    """The randomness of one decision; whatever a rule leaves unused is never computed."""
+
+    uniform: Float[Array, ""]
+    """A number in the open interval (0, 1)."""
+    key: PRNGKeyArray
+    """For rules that need more than one number, such as a draw for every arm."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """How rewards become a belief."""
+
+    name: str
+    prepare: Callable[[Params, Float[Array, "arm arm"] | None], Params]
+    """Whatever follows from the parameters alone, computed once (the prior covariance from a length scale)."""
+    init: Callable[[Params, int], Any]
+    """The belief before the first reward, for that many arms."""
+    update: Callable[[Params, Any, Int[Array, ""], Float[Array, ""]], Any]
+    """The belief after one reward from one arm."""
+    stages: Callable[[int, int], tuple[int, ...]] = lambda n_arms, horizon: (horizon,)
+    """Times at which the belief's arrays change size, the last one being the horizon."""
+    resize: Callable[[Any, int], Any] = lambda belief, until: belief
+    """The same belief with room for the rewards up to that time."""
+    for_size: Callable[[int, int], Learner] | None = None
+    """The equivalent learner that is cheapest for so many arms and steps, where there is more than one."""
+
+
+type Limit = Callable[[Params, Any, Moment], Value]
+"""What each arm is worth to the agent now: an upper credible limit, or another index."""
+
+
+@dataclass(frozen=True)
+class ChoiceRule:
+    """How values become a choice. `log_probs` is the primitive; `draw` must follow it."""
+
+    name: str
+    log_probs: Callable[[Params, Any, Value, Moment, Available], Value]
+    draw: Callable[[Params, Any, Value, Moment, Available, Chance], Int[Array, ""]]
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """For how long a decision binds."""
+
+    name: str
+    length: Callable[[Params, Any, Int[Array, ""], Int[Array, ""]], Int[Array, ""]] | None = None
+    """Goal selections that follow from choosing `arm` after `n_goals` of them; `None`: decide at every step."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A decision rule: learner x limit x choice x commitment. Hashable, so static to `jit`."""
+
+    learner: Learner
+    limit: Limit
+    choice: ChoiceRule
+    commitment: Commitment
+
+
+@dataclass(frozen=True, eq=False)
+class Agent:
+    """A decision rule with a value for each of its parameters."""
+
+    name: str
+    rule: Rule
+    params: Params
+    """Values in natural units; a `noise_var` that is missing is taken from the task."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """What the agent was built from."""
+    build: Callable[..., Agent] | None = None
+    """Builds an agent of the same name from other values, with the same checks."""
+    least_horizon: int = 1
+    """The shortest horizon for which the rule is defined."""
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"

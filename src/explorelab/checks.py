@@ -1,0 +1,92 @@
+"""Checks at the door: concrete values are looked at before anything is compiled, because JAX does not raise on bad ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from explorelab.errors import InputError, unknown_name
+
+type Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
+    """The value as float64, or an error naming it: not a number, NaN, or infinite where that makes no sense."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number or an array of numbers, got {value!r}.") from None
+    if np.isnan(array).any():
+        where = "" if array.ndim == 0 else f" at index {np.argwhere(np.isnan(array))[0].tolist()}"
+        raise InputError(f"{name} must not hold NaN, got one{where}.")
+    if not infinite and np.isinf(array).any():
+        raise InputError(f"{name} must be finite, got {value!r}.")
+    return array
+
+
+def real(
+    name: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    below: float = math.inf,
+    at_most: float = math.inf,
+    infinite: bool = False,
+    why: str = "",
+) -> Numbers:
+    """The value (one number, or one for each arm) as float64 within the bounds; `why` is told when it is not."""
+    array = numbers(name, value, infinite=infinite)
+    if array.ndim > 1:
+        raise InputError(f"{name} must be one number, or one for each arm, got an array of shape {array.shape}.")
+    bad = (array <= above) | (array < at_least) | (array > at_most)
+    if not math.isinf(below):
+        bad |= array >= below
+    if bad.any() and (above, at_least, below, at_most) != (-math.inf, -math.inf, math.inf, math.inf):
+        got = array[bad].flat[0] if array.ndim else float(array)
+        raise InputError(f"{name} must be {_range(above, at_least, below, at_most)}, got {got:g}{why and '; ' + why}.")
+    return array
+
+
+def _range(above: float, at_least: float, below: float, at_most: float) -> str:
+    low = f"above {above:g}" if above != -math.inf else f"at least {at_least:g}" if at_least != -math.inf else ""
+    high = f"below {below:g}" if below != math.inf else f"at most {at_most:g}" if at_most != math.inf else ""
+    return " and ".join(part for part in (low, high) if part)
+
+
+def whole(name: str, value: Any, *, at_least: int) -> int:
+    """The value as an int, or an error naming it."""
+    try:
+        if isinstance(value, bool) or int(value) != value:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a whole number, got {value!r}.") from None
+    if value < at_least:
+        raise InputError(f"{name} must be at least {at_least}, got {value}.")
+    return int(value)
+
+
+def one_of[Kind](kind: str, name: Any, table: Mapping[str, Kind]) -> Kind:
+    """The entry of the table, or an error that suggests the nearest known name."""
+    if name not in table:
+        raise unknown_name(kind, str(name), table)
+    return table[name]
+
+
+def covariance(name: str, value: Any) -> Numbers:
+    """The value as a symmetric positive semidefinite matrix; singular ones are welcome."""
+    matrix = numbers(name, value)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name} must be a square matrix, got shape {matrix.shape}.")
+    asymmetry = np.abs(matrix - matrix.T)
+    if asymmetry.max() > 1e-8 * max(np.abs(matrix).max(), 1e-300):
+        i, j = np.unravel_index(asymmetry.argmax(), matrix.shape)
+        raise InputError(f"{name} must be symmetric, got {matrix[i, j]:g} at [{i}, {j}] but {matrix[j, i]:g} at [{j}, {i}].")
+    matrix = (matrix + matrix.T) / 2
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    if eigenvalues[0] < -1e-8 * max(eigenvalues[-1], 1e-300):
+        raise InputError(f"{name} must be positive semidefinite, got an eigenvalue of {eigenvalues[0]:g}.")
+    return matrix

@@ -1,0 +1,103 @@
+"""Graphs of allowed moves: from whatever the user has to a table of next steps along shortest paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from explorelab.errors import InputError
+
+
+class Moves(NamedTuple):
+    """Where one may go next on a graph, with shortest paths worked out."""
+
+    next_hop: np.ndarray
+    """`next_hop[i, j]`: the arm to go to from i on the way to j (j = i: stay). Ties go to the lowest-numbered arm."""
+    length: np.ndarray
+    """`length[i, k]`: length of the edge from i to k; 0 for staying, inf where there is no edge."""
+    weighted: bool
+    """Whether any edge has a length other than 1."""
+
+
+def moves(graph: Any, n_arms: int, directed: bool | None = None) -> Moves:
+    """Shortest-path moves on a graph given as networkx graph, edge list (with or without lengths) or square matrix.
+
+    Staying put is always allowed. `directed=None` means: as networkx says; edge lists are undirected; matrices directed.
+    """
+    lengths, labels = _edge_lengths(graph, n_arms, directed)
+    distance = csgraph.shortest_path(lengths, method="D")
+    if np.isinf(distance).any():
+        i, j = np.argwhere(np.isinf(distance))[0]
+        raise InputError(
+            f"every arm must be reachable from every other, but the graph has no path from {labels[i]!r} to {labels[j]!r}."
+        )
+    return Moves(_next_hops(lengths, distance), _dense(lengths), bool((lengths.data != 1).any()))
+
+
+def _edge_lengths(graph: Any, n_arms: int, directed: bool | None) -> tuple[sparse.csr_array, list[Any]]:
+    labels: list[Any] = list(range(n_arms))
+    if hasattr(graph, "nodes") and hasattr(graph, "edges"):
+        nodes = list(graph.nodes)
+        if set(nodes) != set(labels):
+            labels = nodes
+        if len(nodes) != n_arms:
+            raise InputError(f"the graph must have a node for each of the {n_arms} arms, got {len(nodes)} nodes.")
+        number = {label: arm for arm, label in enumerate(labels)}
+        edges = [(number[a], number[b], w) for a, b, w in graph.edges(data="weight", default=1.0)]
+        return _from_edges(edges, n_arms, graph.is_directed() if directed is None else directed), labels
+    if sparse.issparse(graph) or isinstance(graph, np.ndarray):
+        matrix = sparse.coo_array(graph)
+        if matrix.shape != (n_arms, n_arms):
+            raise InputError(f"the graph's matrix must be {n_arms} x {n_arms}, one row for each arm, got {matrix.shape}.")
+        edges = list(zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True))
+        return _from_edges(edges, n_arms, True if directed is None else directed), labels
+    if isinstance(graph, Iterable) and not isinstance(graph, str | bytes):
+        return _from_edges([tuple(edge) for edge in graph], n_arms, bool(directed)), labels
+    raise InputError(f"a graph must be a networkx graph, a list of edges or a square matrix, got {type(graph).__name__}.")
+
+
+def _from_edges(edges: list[Any], n_arms: int, directed: bool) -> sparse.csr_array:
+    starts, ends, lengths = [], [], []
+    for edge in edges:
+        if len(edge) not in (2, 3):
+            raise InputError(f"an edge must be (from, to) or (from, to, length), got {edge!r}.")
+        a, b, length = (*edge, 1.0) if len(edge) == 2 else edge
+        for arm in (a, b):
+            if not isinstance(arm, int | np.integer) or not 0 <= arm < n_arms:
+                raise InputError(f"an edge must join arms 0 to {n_arms - 1}, got {edge!r}.")
+        if not (np.isfinite(length) and length > 0):
+            raise InputError(f"the length of an edge must be positive and finite, got {length!r} for {(a, b)!r}.")
+        if a != b:  # staying is always allowed and free
+            starts += [a] if directed else [a, b]
+            ends += [b] if directed else [b, a]
+            lengths += [float(length)] if directed else [float(length)] * 2
+    shortest: dict[tuple[int, int], float] = {}
+    for a, b, length in zip(starts, ends, lengths, strict=True):
+        shortest[a, b] = min(length, shortest.get((a, b), np.inf))
+    pairs = np.array(list(shortest), dtype=np.int64).reshape(-1, 2)
+    return sparse.csr_array((list(shortest.values()), (pairs[:, 0], pairs[:, 1])), shape=(n_arms, n_arms), dtype=float)
+
+
+def _dense(lengths: sparse.csr_array) -> np.ndarray:
+    dense = np.full(lengths.shape, np.inf)
+    coo = lengths.tocoo()
+    dense[coo.row, coo.col] = coo.data
+    np.fill_diagonal(dense, 0.0)
+    return dense
+
+
+def _next_hops(lengths: sparse.csr_array, distance: np.ndarray) -> np.ndarray:
+    """For each pair the lowest-numbered neighbour that lies on a shortest path, so that paths do not depend on a library."""
+    n_arms = distance.shape[0]
+    hops = np.empty((n_arms, n_arms), dtype=np.int32)
+    for i in range(n_arms):
+        neighbours = np.sort(lengths.indices[lengths.indptr[i] : lengths.indptr[i + 1]])
+        via = np.asarray(lengths[[i], :].todense())[0, neighbours][:, None] + distance[neighbours]
+        on_path = via <= distance[i] * (1 + 1e-12) + 1e-300
+        hops[i] = neighbours[on_path.argmax(0)] if len(neighbours) else i
+        hops[i, i] = i
+    return hops

@@ -1,0 +1,48 @@
+"""Progress bars: on a terminal, and only for work that lasts."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self
+
+PATIENCE_S = 2.0
+"""Work that ends sooner shows nothing."""
+
+
+class Progress:
+    """A progress bar on standard error that appears once the work has lasted two seconds."""
+
+    def __init__(self, label: str, total: int, shown: bool | None = None) -> None:
+        self._label, self._total, self._done = label, total, 0
+        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._bar: Any = None
+        self._task: Any = None
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def advance(self, by: int = 1) -> None:
+        """Count this much of the work as done."""
+        self._done += by
+        if self._bar is None and self._shown and time.monotonic() - self._began > PATIENCE_S:
+            self._bar = self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done)
+
+    def _start(self) -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        bar.start()
+        self._task = bar.add_task(self._label, total=self._total)
+        return bar
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,213 @@
+"""`simulate`: any agent on any task, many replicates and settings, as one labelled data set."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from explorelab import checks
+from explorelab.agents.types import Agent
+from explorelab.errors import InputError
+from explorelab.simulation.run import Request, Result, run
+from explorelab.tasks import Task
+
+type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
+
+EVERY_STEP_UP_TO = 1000
+"""Horizons up to this are recorded at every step unless times are given; longer ones at about this many times."""
+
+DEFAULT_MEMORY = 1 << 30
+
+
+def simulate(
+    agent: Agent,
+    task: Task,
+    horizon: int,
+    replicates: int = 1000,
+    seed: int = 0,
+    *,
+    times: Sequence[int] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    keep: Keep = "auto",
+    visits: Literal["final", "times"] = "final",
+    precision: Literal["single", "double"] = "single",
+    device: str = "auto",
+    memory: int = DEFAULT_MEMORY,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Regret, reward, transitions, transition cost and visits of an agent on a task, over many independent replicates.
+
+    Always: mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times` (default: every step up to
+    1 000, thinned beyond), and visits of each arm at the end (or at all `times`). With `keep="replicates"`, also each
+    replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward; `"auto"` keeps replicates where they fit
+    a quarter of the `memory` (bytes). `sweep={"temperature": [1, 2, 4]}` runs the agent with every value (and every
+    combination, given several) in one compiled call, on the same random numbers; each becomes a dimension.
+
+    `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards received.
+    The same seed gives the same result whatever the memory and the number of cores.
+    """
+    request = _checked(agent, task, horizon, replicates, seed, times, keep, visits, precision, device, memory)
+    names, grid, agents = _settings(agent, sweep or {})
+    for each in agents:
+        _check_fit(each, task, request.horizon)
+    results = _in_groups(agents, task, request, progress)
+    return _dataset(agent, task, request, names, grid, results)
+
+
+def _checked(
+    agent: Agent,
+    task: Task,
+    horizon: Any,
+    replicates: Any,
+    seed: Any,
+    times: Sequence[int] | None,
+    keep: str,
+    visits: str,
+    precision: str,
+    device: str,
+    memory: Any,
+) -> Request:
+    if not isinstance(agent, Agent):
+        raise InputError(f"agent must be an agent such as stochastic_ucl(), got {type(agent).__name__}.")
+    if not isinstance(task, Task):
+        raise InputError(f"task must be a task such as landscape('B') or bandit([0, 1]), got {type(task).__name__}.")
+    horizon = checks.whole("horizon", horizon, at_least=1)
+    if horizon >= 2**31 - 1:
+        raise InputError(f"horizon must be below 2 147 483 647, got {horizon}.")
+    checks.one_of("keep", keep, dict.fromkeys(["auto", "statistics", "replicates", "trajectories"], 0))
+    checks.one_of("visits", visits, dict.fromkeys(["final", "times"], 0))
+    checks.one_of("precision", precision, dict.fromkeys(["single", "double"], 0))
+    return Request(
+        horizon=horizon,
+        replicates=checks.whole("replicates", replicates, at_least=1),
+        seed=checks.whole("seed", seed, at_least=0),
+        times=_times(horizon, times, keep == "trajectories"),
+        keep=keep,
+        visits_at_times=visits == "times",
+        dtype="float32" if precision == "single" else "float64",
+        device=device,
+        memory=checks.whole("memory", memory, at_least=1 << 20),
+    )
+
+
+def _times(horizon: int, times: Sequence[int] | None, trajectories: bool) -> tuple[int, ...]:
+    if trajectories:
+        if times is not None:
+            raise InputError("a trajectory holds every step: leave out times, or keep something else.")
+        return tuple(range(1, horizon + 1))
+    if times is not None:
+        chosen = sorted({checks.whole("times", t, at_least=1) for t in times})
+        if not chosen or chosen[-1] > horizon:
+            raise InputError(f"times must be steps from 1 to the horizon, {horizon}, got {list(times)}.")
+        return tuple(chosen)
+    if horizon <= EVERY_STEP_UP_TO:
+        return tuple(range(1, horizon + 1))
+    # Early steps densely, late ones evenly in log t: regret is drawn over either axis.
+    log_spaced = np.unique(np.geomspace(1, horizon, 120).round().astype(int))
+    evenly = np.unique(np.linspace(1, horizon, 81).round().astype(int))
+    return tuple(sorted({*log_spaced.tolist(), *evenly.tolist(), horizon}))
+
+
+def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[Agent]]:
+    for name, values in sweep.items():
+        if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
+            raise InputError(f"sweep needs a list of values for {name}, got {values!r}.")
+    names, grid = list(sweep), [list(values) for values in sweep.values()]
+    if not names:
+        return [], [], [agent]
+    if agent.build is None:
+        raise InputError(f"only named agents can be swept; {agent.name} was composed by hand.")
+    combinations = itertools.product(*grid)
+    agents = [agent.build(**{**agent.given, **dict(zip(names, c, strict=True))}) for c in combinations]
+    return names, grid, agents
+
+
+def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
+    if horizon < agent.least_horizon:
+        raise InputError(f"{agent.name} needs a horizon of at least {agent.least_horizon}, got {horizon}.")
+    if "length_scale" in agent.params and task.places is None:
+        raise InputError(f"a length scale needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
+    if "noise_var" not in agent.params and task.noise.var == 0:
+        raise InputError("the task has no reward noise; tell the agent which noise_var above 0 to assume.")
+    for name in ("prior_mean", "prior_var", "prior_cov", "noise_var"):
+        shape = np.shape(agent.params.get(name, 0.0))
+        if any(size != task.n_arms for size in shape):
+            raise InputError(f"{name} must fit the task's {task.n_arms} arms, got shape {shape}.")
+    if np.ndim(agent.params.get("noise_var", 0.0)):
+        raise InputError("noise_var must be one number: every arm's rewards vary alike.")
+
+
+def _in_groups(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:
+    """Results in the order of the agents; those that share a rule (and shapes) go through one compiled call together."""
+    groups: dict[Any, list[int]] = {}
+    for i, agent in enumerate(agents):
+        shapes = tuple((name, np.shape(value)) for name, value in agent.params.items())
+        groups.setdefault((agent.rule, shapes), []).append(i)
+    results: list[Result | None] = [None] * len(agents)
+    for members in groups.values():
+        done = run([agents[i] for i in members], task, request, progress)
+        for i, result in zip(members, done, strict=True):
+            results[i] = result
+    return [result for result in results if result is not None]
+
+
+def _dataset(
+    agent: Agent, task: Task, request: Request, names: list[str], grid: list[list[Any]], results: list[Result]
+) -> xr.Dataset:
+    shape = [len(values) for values in grid]
+
+    def variable(parts: list[np.ndarray], *dims: str, **attrs: Any) -> xr.DataArray:
+        stacked = np.stack(parts)
+        return xr.DataArray(stacked.reshape(*shape, *stacked.shape[1:]), dims=(*names, *dims), attrs=attrs)
+
+    variables = dict(_variables(request, results, variable))
+    coords: dict[str, Any] = {"time": list(request.times), "arm": np.arange(task.n_arms)}
+    coords |= {name: _labels(values) for name, values in zip(names, grid, strict=True)}
+    if any("replicate" in v.dims for v in variables.values()):
+        coords["replicate"] = np.arange(request.replicates)
+    attrs = {
+        "agent": repr(agent),
+        "task": repr(task),
+        "horizon": request.horizon,
+        "replicates": request.replicates,
+        "seed": request.seed,
+        "precision": request.dtype,
+        **({"note": task.note} if task.note else {}),
+    }
+    return xr.Dataset(variables, coords=coords, attrs=attrs)
+
+
+LONG_NAMES = {
+    "regret": "cumulative expected regret",
+    "observed_regret": "cumulative observed regret",
+    "transitions": "transitions between arms",
+    "cost": "cumulative transition cost",
+}
+
+
+def _variables(request: Request, results: list[Result], variable: Any) -> Iterator[tuple[str, xr.DataArray]]:
+    for name, long_name in LONG_NAMES.items():
+        yield f"{name}_mean", variable([r.mean[name] for r in results], "time", long_name=f"{long_name}, mean")
+        yield f"{name}_se", variable([r.se[name] for r in results], "time", long_name=f"{long_name}, standard error")
+        if results[0].curves:
+            yield name, variable([r.curves[name] for r in results], "replicate", "time", long_name=long_name)
+    dims = ("time", "arm") if request.visits_at_times else ("arm",)
+    yield "visits_mean", variable([r.mean["visits"] for r in results], *dims, long_name="visits of each arm, mean")
+    yield (
+        "visits_se",
+        variable([r.se["visits"] for r in results], *dims, long_name="visits of each arm, standard error"),
+    )
+    if request.keep == "trajectories":
+        yield "choice", variable([r.curves["choice"] for r in results], "replicate", "time", long_name="arm chosen")
+        yield (
+            "reward",
+            variable([r.curves["reward"] for r in results], "replicate", "time", long_name="reward received"),
+        )
+
+
+def _labels(values: list[Any]) -> list[Any]:
+    return [v if np.ndim(v) == 0 else str(i) for i, v in enumerate(values)]

@@ -1,0 +1,54 @@
+"""Randomness that depends on seed, replicate and time alone, so that no result depends on how the work was divided.
+
+Each (replicate, time) is a counter to JAX's own Threefry generator: one call gives the reward's noise and the decision's
+uniform number, at a third of the price of splitting keys.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.random import threefry_2x32
+from jaxtyping import Array, Float, UInt32
+
+from explorelab.agents.types import Chance
+
+type Keys = UInt32[Array, "stream 2"]
+
+REWARD_AND_CHOICE, COST_AND_MORE = 0, 1
+"""The two streams of random bits that a step can draw on."""
+
+
+def keys_from(seed: int) -> np.ndarray:
+    """Keys of the two streams, well mixed from any whole number."""
+    return np.random.SeedSequence(seed).generate_state(4).reshape(2, 2)
+
+
+def bits_at(
+    keys: Keys, stream: int, replicate: UInt32[Array, ""], t: UInt32[Array, ""]
+) -> tuple[UInt32[Array, ""], UInt32[Array, ""]]:
+    """Two words of 32 random bits for this replicate and time."""
+    words = threefry_2x32(keys[stream], jnp.stack([replicate, t.astype(jnp.uint32)]))
+    return words[0], words[1]
+
+
+def uniform(bits: UInt32[Array, ""], dtype: jnp.dtype) -> Float[Array, ""]:
+    """A number in the open interval (0, 1), symmetric about 1/2: as many of the bits as the dtype can hold, and a half."""
+    kept = 23 if dtype == jnp.float32 else 32
+    return ((bits >> (32 - kept)).astype(dtype) + 0.5) * (0.5**kept)
+
+
+def normal(bits: UInt32[Array, ""], dtype: jnp.dtype) -> Float[Array, ""]:
+    """A standard normal number, by inversion."""
+    return math.sqrt(2) * jax.lax.erf_inv(2 * uniform(bits, dtype) - 1)
+
+
+def of_decision(
+    keys: Keys, replicate: UInt32[Array, ""], t: UInt32[Array, ""], bits: UInt32[Array, ""], dtype: jnp.dtype
+) -> Chance:
+    """The randomness of a decision; the key is derived only where a rule uses it."""
+    words = jnp.stack(bits_at(keys, COST_AND_MORE, replicate, t))
+    return Chance(uniform(bits, dtype), jax.random.wrap_key_data(words, impl="threefry2x32"))

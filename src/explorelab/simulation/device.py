@@ -1,0 +1,92 @@
+"""How the work is cut to fit a device: batches for the cache, tiles for the memory budget and for patience."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from explorelab.agents.types import Rule
+from explorelab.errors import InputError
+from explorelab.simulation.engine import Plan, stages
+
+CACHE_NUMBERS = 20_480
+"""Numbers of belief per batch that a CPU core keeps close; measured best between 10 000 and 40 000."""
+
+TILE_NUMBERS = 2e8
+"""Work of one tile, in numbers touched: a fraction of a second, so that progress moves and an interrupt is heard."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How many replicates go together."""
+
+    batch: int | None
+    """Replicates advanced in lock step; None: the whole tile (a GPU)."""
+    tile: int
+    """Replicates in one compiled call."""
+    workers: int
+    """Calls under way at once."""
+
+
+def find_device(name: str) -> Any:
+    """The JAX device of this kind ("cpu", "gpu"), or whatever JAX prefers ("auto")."""
+    if name == "auto":
+        return jax.devices()[0]
+    try:
+        return jax.devices(name)[0]
+    except RuntimeError:
+        present = ", ".join(sorted({d.platform for d in jax.devices()} | {"cpu"}))
+        raise InputError(f'device must be "auto" or one that JAX finds here ({present}), got {name!r}.') from None
+
+
+def cut(rule: Rule, plan: Plan, n_settings: int, replicates: int, budget_bytes: int, device: Any) -> Cut:
+    """The batch, tile and workers for this work.
+
+    The batch depends on the work alone, never on the budget: the same numbers come out whatever the budget is.
+    """
+    on_cpu = device.platform == "cpu"
+    workers = min(_cores(), replicates) if on_cpu else 1
+    belief_numbers = _belief_numbers(rule, plan)
+    batch = _power_of_two(min(CACHE_NUMBERS // belief_numbers, -(-replicates // workers))) if on_cpu else None
+    unit = batch or 1
+    by_memory = budget_bytes // (2 * workers * bytes_per_replicate(rule, plan, n_settings, on_cpu))
+    by_patience = TILE_NUMBERS / (plan.horizon * n_settings * belief_numbers) if on_cpu else replicates
+    share = -(-replicates // workers)
+    tile = int(max(unit, min(by_memory, by_patience, share)) // unit * unit)
+    if tile < share and not on_cpu:
+        tile = -(-replicates // -(-replicates // tile))
+    return Cut(batch, -(-share // unit) * unit if tile >= share else tile, workers)
+
+
+def bytes_per_replicate(rule: Rule, plan: Plan, n_settings: int, on_cpu: bool) -> int:
+    """Memory that one replicate needs while its tile is under way: what it records, and on a GPU its belief as well."""
+    n_cuts = sum(len(cuts) for _, cuts in stages(rule, plan))
+    number = 4 if plan.dtype == "float32" else 8
+    recorded = n_cuts * 4 * number + 4 * plan.n_arms * (n_cuts if plan.visits_at_times else 1)
+    recorded += (4 + number) * plan.horizon if plan.trajectories else 0
+    # Recorded numbers stand twice for a moment, on the device and as they are summed in float64.
+    return n_settings * 3 * recorded + (0 if on_cpu else 3 * number * _belief_numbers(rule, plan))
+
+
+def _belief_numbers(rule: Rule, plan: Plan) -> int:
+    belief = jax.eval_shape(lambda: rule.learner.resize(rule.learner.init(_any_params(plan), plan.n_arms), plan.horizon))
+    # The covariance of a correlated prior is shared by the batch, but its rows are read whole at each step.
+    return max(1, sum(leaf.size for leaf in jax.tree.leaves(belief)))
+
+
+def _any_params(plan: Plan) -> dict[str, Any]:
+    one, square = jnp.ones(()), jnp.eye(plan.n_arms)
+    return {"noise_var": one, "prior_mean": one, "prior_var": one, "prior_cov": square, "prior_root": square}
+
+
+def _cores() -> int:
+    """Cores this process may use; fewer than the machine has where it was told so."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(0, int(n).bit_length() - 1)

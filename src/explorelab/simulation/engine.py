@@ -1,0 +1,243 @@
+"""The machine that plays: one replicate written as the pseudocode reads, and many of them in one compiled call.
+
+A replicate carries its belief, position, goal, the goal selections left in the current block, and how many it has made.
+When none is left it decides; the arm pulled is the next hop from its position towards its goal. All four algorithms of the
+paper, and every rival, are this one loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float, Int, UInt32
+
+from explorelab.agents.types import Chance, Moment, Params, Rule
+from explorelab.simulation import chance
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known before anything runs; static to `jit`."""
+
+    n_arms: int
+    horizon: int
+    times: tuple[int, ...]
+    """When to record, in increasing order, the last one being the horizon."""
+    noise: str
+    cost: str | None
+    """How transition costs vary; None: moves are free."""
+    moves: bool
+    """Whether moves follow a graph."""
+    start: bool
+    """Whether the agent stands somewhere before its first choice."""
+    visits_at_times: bool
+    trajectories: bool
+    dtype: str
+
+
+class World(NamedTuple):
+    """The task as arrays."""
+
+    means: Float[Array, " arm"]
+    noise_scale: Float[Array, ""]
+    distances: Float[Array, "arm arm"] | None
+    next_hop: Int[Array, "arm arm"] | None
+    mean_costs: Float[Array, "arm arm"] | None
+    start: Int[Array, ""]
+
+
+class Tally(NamedTuple):
+    """What has added up since it was last recorded (totals are summed in float64 outside, where nothing is lost)."""
+
+    regret: Float[Array, ""]
+    reward: Float[Array, ""]
+    cost: Float[Array, ""]
+    transitions: Int[Array, ""]
+
+
+class Walk(NamedTuple):
+    """Where a replicate is."""
+
+    belief: Any
+    position: Int[Array, ""]
+    goal: Int[Array, ""]
+    left: Int[Array, ""]
+    """Goal selections left before the next decision."""
+    n_goals: Int[Array, ""]
+    n_decisions: Int[Array, ""]
+    visits: Int[Array, " arm"]
+    tally: Tally
+
+
+class Step(NamedTuple):
+    """One step of a trajectory."""
+
+    arm: Int[Array, ""]
+    reward: Float[Array, ""]
+
+
+def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys, replicate: UInt32[Array, ""]) -> Any:
+    """Tallies at each cut of the plan, the visits, and the trajectory if the plan asks for it, of one replicate."""
+    step = partial(_step, rule, plan, params, world, keys, replicate)
+    dtype = jnp.dtype(plan.dtype)
+    zero = jnp.int32(0)
+    nothing = Tally(jnp.zeros((), dtype), jnp.zeros((), dtype), jnp.zeros((), dtype), zero)
+    belief = rule.learner.init(params, plan.n_arms)
+    walk = Walk(belief, world.start, zero, zero, zero, zero, jnp.zeros(plan.n_arms, jnp.int32), nothing)
+    recorded, begin = [], 0
+    for end, cuts in stages(rule, plan):
+        walk = walk._replace(belief=rule.learner.resize(walk.belief, end))
+        walk, records = _stage(step, plan, walk, begin, cuts, nothing)
+        recorded.append(records)
+        begin = end
+    together = jax.tree.map(lambda *parts: jnp.concatenate(parts), *recorded)
+    return together, walk.visits
+
+
+def stages(rule: Rule, plan: Plan) -> list[tuple[int, tuple[int, ...]]]:
+    """The learner's stages, each with the times inside it at which something is recorded; its end always is."""
+    result, begin = [], 0
+    for end in rule.learner.stages(plan.n_arms, plan.horizon):
+        inside = sorted({t for t in plan.times if begin < t <= end} | {end})
+        result.append((end, tuple(inside)))
+        begin = end
+    return result
+
+
+def _stage(step: Any, plan: Plan, walk: Walk, begin: int, cuts: tuple[int, ...], nothing: Tally) -> Any:
+    """Play from `begin` to the last cut and record at every cut."""
+
+    def record(walk: Walk) -> tuple[Walk, Any]:
+        visits = walk.visits if plan.visits_at_times else None
+        return walk._replace(tally=nothing), (walk.tally, visits)
+
+    def one_step(walk: Walk, t: Int[Array, ""]) -> Any:
+        walk, taken = step(walk, t)
+        walk, recorded = record(walk)
+        return walk, (recorded, taken if plan.trajectories else None)
+
+    def many_steps(walk: Walk, between: Int[Array, " 2"]) -> Any:
+        walk = lax.fori_loop(between[0], between[1], lambda t, walk: step(walk, t)[0], walk)
+        walk, recorded = record(walk)
+        return walk, (recorded, None)
+
+    ends = np.asarray(cuts, np.int32)
+    starts = np.concatenate([[begin], ends[:-1]]).astype(np.int32)
+    if (ends - starts == 1).all():
+        return lax.scan(one_step, walk, jnp.arange(begin + 1, cuts[-1] + 1, dtype=jnp.int32))
+    return lax.scan(many_steps, walk, jnp.stack([starts + 1, ends + 1], axis=1))
+
+
+def _step(
+    rule: Rule,
+    plan: Plan,
+    params: Params,
+    world: World,
+    keys: chance.Keys,
+    replicate: UInt32[Array, ""],
+    walk: Walk,
+    t: Int[Array, ""],
+) -> tuple[Walk, Step]:
+    dtype = jnp.dtype(plan.dtype)
+    reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, replicate, t)
+    decision = chance.of_decision(keys, replicate, t, choice_bits, dtype)
+    walk, arm = _move(rule, plan, params, world, walk, t, decision)
+    reward = world.means[arm] + _reward_noise(plan, world, reward_bits, dtype)
+    moved = arm != walk.position
+    if not plan.start:
+        moved &= t > 1
+    tally = Tally(
+        regret=walk.tally.regret + (world.means.max() - world.means[arm]),
+        reward=walk.tally.reward + reward,
+        cost=walk.tally.cost + _cost(plan, world, keys, replicate, t, walk.position, arm, moved, dtype),
+        transitions=walk.tally.transitions + moved,
+    )
+    after = walk._replace(
+        belief=rule.learner.update(params, walk.belief, arm, reward),
+        position=arm,
+        visits=walk.visits.at[arm].add(1),
+        tally=tally,
+    )
+    return after, Step(arm, reward)
+
+
+def _move(
+    rule: Rule, plan: Plan, params: Params, world: World, walk: Walk, t: Int[Array, ""], decision: Chance
+) -> tuple[Walk, Int[Array, ""]]:
+    """The arm pulled now: decided afresh where no goal selection is left, and one hop towards the goal in any case."""
+    length = rule.commitment.length
+    n_decisions = walk.n_decisions if length is not None or plan.moves else t - 1
+    moment = Moment(t, n_decisions)
+    value = rule.limit(params, walk.belief, moment)
+    chosen = rule.choice.draw(params, walk.belief, value, moment, None, decision)
+    if length is None and not plan.moves:
+        return walk, chosen
+    deciding = walk.left == 0
+    goal = jnp.where(deciding, chosen, walk.goal)
+    block = jnp.int32(1) if length is None else length(params, walk.belief, chosen, walk.n_goals)
+    left = jnp.where(deciding, block, walk.left)
+    arm = world.next_hop[walk.position, goal] if world.next_hop is not None else goal
+    arrived = (arm == goal).astype(jnp.int32)
+    walk = walk._replace(
+        goal=goal, left=left - arrived, n_goals=walk.n_goals + arrived, n_decisions=walk.n_decisions + deciding
+    )
+    return walk, arm
+
+
+def _reward_noise(plan: Plan, world: World, bits: UInt32[Array, ""], dtype: Any) -> Float[Array, ""]:
+    if plan.noise == "gaussian":
+        return world.noise_scale * chance.normal(bits, dtype)
+    levels = 2 * world.noise_scale + 1
+    return jnp.floor(chance.uniform(bits, dtype) * levels) - world.noise_scale
+
+
+def _cost(
+    plan: Plan,
+    world: World,
+    keys: chance.Keys,
+    replicate: UInt32[Array, ""],
+    t: Int[Array, ""],
+    origin: Int[Array, ""],
+    arm: Int[Array, ""],
+    moved: Any,
+    dtype: Any,
+) -> Float[Array, ""]:
+    if plan.cost is None:
+        return jnp.zeros((), dtype)
+    assert world.mean_costs is not None
+    mean = jnp.where(moved, world.mean_costs[origin, arm], 0)
+    if plan.cost == "fixed":
+        return mean
+    u = chance.uniform(chance.bits_at(keys, chance.COST_AND_MORE, replicate, t)[0], dtype)
+    return mean * (-jnp.log(u) if plan.cost == "exponential" else 2 * u)
+
+
+@partial(jax.jit, static_argnames=("rule", "plan", "batch"))
+def play_many(
+    rule: Rule,
+    plan: Plan,
+    batch: int | None,
+    settings: Params,
+    world: World,
+    keys: chance.Keys,
+    replicates: UInt32[Array, " replicate"],
+) -> Any:
+    """`play` for every setting and replicate: `batch` replicates at a time on a CPU, all at once (None) on a GPU."""
+
+    def one_setting(params: Params) -> Any:
+        prepared = rule.learner.prepare(params, world.distances)
+
+        def one_replicate(replicate: UInt32[Array, ""]) -> Any:
+            return play(rule, plan, prepared, world, keys, replicate)
+
+        if batch is None:
+            return jax.vmap(one_replicate)(replicates)
+        return lax.map(one_replicate, replicates, batch_size=batch)
+
+    return lax.map(one_setting, settings)

@@ -1,0 +1,86 @@
+"""The door of the theory part: what every public function checks before it computes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from explorelab.errors import InputError
+
+type Floats = npt.NDArray[np.float64]
+type Times = npt.NDArray[np.int64]
+
+LARGEST_TIME = 2**53  # beyond it float64 no longer tells T from T + 1
+
+
+def numbers(name: str, values: npt.ArrayLike) -> Floats:
+    """The values as float64, or an error that names them."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {values!r}.") from error
+
+
+def checked_means(means: npt.ArrayLike) -> Floats:
+    """The mean rewards as a vector, one finite number for each arm."""
+    vector = numbers("means", means)
+    if vector.ndim != 1 or vector.size == 0:
+        raise InputError(f"means must be a vector with one number for each arm, got shape {vector.shape}.")
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if bad.size:
+        raise InputError(f"means must be finite numbers, got {vector[bad[0]]} at arm {bad[0]}.")
+    return vector
+
+
+def checked_noise_var(noise_var: float) -> float:
+    """The variance of the reward noise, positive and finite (without noise there is nothing to bound)."""
+    value = numbers("noise_var", noise_var)
+    if value.ndim != 0 or not (np.isfinite(value) and value > 0):
+        raise InputError(f"noise_var must be one positive finite variance, got {noise_var!r}.")
+    return float(value)
+
+
+def checked_times(times: npt.ArrayLike, least: int = 1, why: str = "") -> Times:
+    """The horizons as whole numbers that are at least `least`."""
+    values = numbers("times", times)
+    good = np.isfinite(values) & (values == np.floor(values)) & (values >= least) & (values <= LARGEST_TIME)
+    if values.size == 0 or not good.all():
+        came = values[~good].flat[0] if values.size else "none"
+        raise InputError(f"times must be whole numbers, {least} or more{why}, got {came}.")
+    return values.astype(np.int64)
+
+
+def checked_beta(beta: float, smallest: float) -> float:
+    """The factor of the quantile's upper bound, not below the smallest with which that bound is true."""
+    if not (math.isfinite(beta) and beta >= smallest):
+        raise InputError(
+            f"beta must be at least {smallest:.6f}, got {beta}; below that the bound on the quantile is false. "
+            "The paper uses 1.02."
+        )
+    return float(beta)
+
+
+def checked_costs(costs: npt.ArrayLike, n_arms: int) -> Floats:
+    """The mean transition costs, `costs[j, i]` for a move from arm j to arm i."""
+    matrix = numbers("costs", costs)
+    if matrix.shape != (n_arms, n_arms):
+        raise InputError(
+            f"costs must be a matrix of {n_arms} by {n_arms} arms (from row to column), got shape {matrix.shape}."
+        )
+    if not (np.isfinite(matrix) & (matrix >= 0)).all():
+        raise InputError(f"costs must be finite and not negative, got {matrix[~(matrix >= 0) | np.isinf(matrix)][0]}.")
+    if np.diag(matrix).any():
+        raise InputError(f"costs must be 0 for staying at an arm, got {np.diag(matrix).max()} on the diagonal.")
+    return matrix
+
+
+def checked_n_between(n_between: int | None, n_arms: int) -> int:
+    """The most arms strictly between two arms on a shortest path; N - 2, the worst graph, when not given."""
+    worst = max(0, n_arms - 2)
+    if n_between is None:
+        return worst
+    if n_between not in range(worst + 1):
+        raise InputError(f"n_between must be a whole number, 0 to {worst} for {n_arms} arms, got {n_between!r}.")
+    return int(n_between)

@@ -1,0 +1,164 @@
+"""The bounds of appendix G, with the o(log T) of its table written out, for alpha_t = 1/(K t^a), K = sqrt(2 pi e).
+
+Common to all: arm i's limit beats the best arm's only if (15) the best arm's mean lies above its limit mu + C, (16) arm
+i's mean lies below mu_i - C_i, or (17) Delta_i < 2 C_i. The first two have probability P_t at most, each (`remainder`).
+By `schedule_quantile_upper_bound` the third is false once
+n_i >= eta(T) = (4 sigma_s^2/Delta_i^2) (2 a log T + log(2 pi e)).
+An arm never visited has an infinite limit, so an arm that has been visited is not chosen before it.
+
+Every function takes the true means, the variance of the reward noise and one horizon or an array of them, and answers
+with shape times + arms. Best arms have no bound on their visits: NaN. `epsilon` is free (0.0001 to 4, with
+a > 4/(3 (1 - eps^2/16)), so a > 4/3); when not given the one that makes the bound smallest at the largest T is taken.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from explorelab.errors import InputError
+from explorelab.theory._checks import Floats, Times, checked_n_between, checked_times
+from explorelab.theory.arms import noise_to_signal, with_best_arm
+from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, best_epsilon, sum_over_blocks, sum_over_times
+
+
+def deterministic_visits(
+    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+) -> Floats:
+    """An upper bound on the expected visits to each arm by deterministic UCL until each time.
+
+    eta(T) + 2 + 2 sum_{t <= T} P_t: appendix G's theorem, from n_i <= eta + (choices of i made with n_i >= eta). One of
+    the 2 rounds eta up to a whole number; the other is printed in the paper ("eta + 1") and not needed.
+    Valid for T >= 1, a > 4/(3 (1 - eps^2/16)), K = sqrt(2 pi e), an uncorrelated uninformative prior.
+    """
+    horizons = checked_times(times)
+    chosen = best_epsilon(power, horizons) if epsilon is None else epsilon
+    errors = 2 * sum_over_times(horizons, power, chosen)
+    return np.asarray(_enough_visits(means, noise_var, horizons, power) + 2 + errors[..., np.newaxis])
+
+
+def stochastic_visits(
+    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+) -> Floats:
+    """An upper bound on the expected visits to each arm by stochastic UCL with feedback cooling until each time.
+
+    The deterministic bound + pi^2/6 (table of appendix G). An arm whose limit is below the best arm's is picked with
+    probability t^(-2 (Q* - Q_i)/dQ_min) <= t^-2 if dQ_min > 0, and never if dQ_min = 0; the t^-2 add up to pi^2/6.
+    (Equal limits of the two arms would break this: after a visit to each they have probability 0.)
+    Valid as the deterministic bound is, and only for the temperature dQ_min/(2 log t).
+    """
+    return deterministic_visits(means, noise_var, times, power=power, epsilon=epsilon) + math.pi**2 / 6
+
+
+def block_visits(
+    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+) -> Floats:
+    """An upper bound on the expected visits to each arm by block UCL until each time.
+
+    eta(T) + 1 + l + 2 sum_{t <= T} P_tau(t), with l = floor(log2 T) + 1 the number of frames and tau(t) the start of
+    the block that holds t. Blocks that start with n_i < eta bring at most ceil(eta) + l visits (the last of them
+    overshoots by less than its length, l at most); each choice in another block needs (15) or (16) at the block's
+    start, a fixed time. The table of appendix G has a further (2/K) log T, left over from the published proof: with
+    c > 1 the sum is finite and nothing of the kind remains.
+    Valid for 1 <= T <= 1e8, otherwise as the deterministic bound is.
+    """
+    return _goal_visits(means, noise_var, _block_times(times), power, epsilon, n_between=0)
+
+
+def block_transitions(
+    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+) -> Floats:
+    """An upper bound on the expected transitions of block UCL into each arm until each time.
+
+    E_l/l + sum_{k < l} E_k/(k (k + 1)) + sum_{k <= l} (1 - L_k/k): E_k is the visit bound at 2^k - 1, the end of frame
+    k, or 2^k - 1 itself if that is less; l is the frame of T; L_k = 2^(k-1) mod k is the length of the short last block
+    (no term where there is none). A frame with v_k visits to arm i has v_k/k blocks of it, and 1 - L_k/k more if the
+    short one is among them. Sum over frames by parts: 1/k - 1/(k + 1) = 1/(k (k + 1)), rounded up to 1/k^2 in
+    appendix D. The last sum mends the published proof, which takes every block for a full one. It is less than the
+    number of frames, hence small, but it grows like log T: sub-logarithmic transitions are not proved by this.
+    The best arm has 1 + the sum of the others; where best arms tie they are NaN, as moves among them are not covered.
+    A step function of T, the value at the end of the frame that holds T. Valid as the visits are.
+    """
+    return _goal_transitions(means, noise_var, _block_times(times), power, epsilon, n_between=0)
+
+
+def graphical_visits(
+    means: npt.ArrayLike,
+    noise_var: float,
+    times: npt.ArrayLike,
+    *,
+    power: float,
+    epsilon: float | None = None,
+    n_between: int | None = None,
+) -> Floats:
+    """An upper bound on the expected visits to each arm by graphical block UCL until each time.
+
+    Goal selections + walks: [eta(T) + 1 + l + 2 sum_{g <= T} P'_b(g)] + [2 sum_j S_j + 1], with j over the arms below
+    the best, and b(g) the first goal selection of the block that holds the g-th. A walk passes an arm at most once, so
+    transient visits are at most as many as changes of goal (appendix E).
+    Two things that appendix E passes over are put right, with p = `n_between` the most arms that a shortest path has
+    between its ends (N - 2, the worst graph, when not given).
+    (a) The goal of the block that begins with goal selection b is chosen at a *random* time, not before b, when at most
+    (1 + p) b rewards have been seen. The tail bound comes from a supermartingale, so it holds at stopping times too:
+    P'_b is P_b with slices up to (1 + p) b.
+    (b) S_j is the transition bound with frames that count goal selections. Frame k can last until the time
+    2^k - 1 + p B_k, with B_k blocks up to its end, and its eta is taken there.
+    Valid for a strongly connected graph and a single best arm (NaN otherwise), and as the block bounds are.
+    """
+    horizons = _block_times(times)
+    between = checked_n_between(n_between, np.size(means))
+    goals = _goal_visits(means, noise_var, horizons, power, epsilon, between)
+    moves = _goal_transitions(means, noise_var, horizons, power, epsilon, between)
+    return goals + moves.sum(axis=-1, keepdims=True)
+
+
+def _enough_visits(means: npt.ArrayLike, noise_var: float, times: npt.NDArray[np.number], power: float) -> Floats:
+    """eta(T) before rounding up: visits after which an arm's limit is too narrow to deceive."""
+    width = 2 * power * np.log(times)[..., np.newaxis] + math.log(2 * math.pi * math.e)
+    return np.asarray(4 * noise_to_signal(means, noise_var) * width)
+
+
+def _goal_visits(
+    means: npt.ArrayLike, noise_var: float, times: Times, power: float, epsilon: float | None, n_between: int
+) -> Floats:
+    chosen = best_epsilon(power, times) if epsilon is None else epsilon
+    errors = 2 * sum_over_blocks(times, power, chosen, n_between)
+    return np.asarray(_enough_visits(means, noise_var, times, power) + (1 + _frame_of(times) + errors)[..., np.newaxis])
+
+
+def _goal_transitions(
+    means: npt.ArrayLike, noise_var: float, times: Times, power: float, epsilon: float | None, n_between: int
+) -> Floats:
+    """The bound of `block_transitions`, with frames that count goal selections and walks of n_between arms at most."""
+    chosen = best_epsilon(power, times) if epsilon is None else epsilon
+    frame = np.arange(1, int(times.max()).bit_length() + 1)
+    length = 2 ** (frame - 1)
+    ends = 2**frame - 1
+    latest = ends + n_between * np.cumsum(-(-length // frame))
+    errors = 2 * sum_over_blocks(ends, power, chosen, n_between)
+    visits = _enough_visits(means, noise_var, latest, power) + (1 + frame + errors)[:, np.newaxis]
+    visits = np.minimum(visits, ends[:, np.newaxis])
+
+    k = frame[:, np.newaxis].astype(np.float64)
+    earlier = np.cumsum(visits / (k * (k + 1)), axis=0) - visits / (k * (k + 1))
+    left_over = length % frame
+    short = np.cumsum(np.where(left_over > 0, 1 - left_over / frame, 0.0))
+    by_frame = visits / k + earlier + short[:, np.newaxis]
+    return with_best_arm(means, by_frame[_frame_of(times) - 1])
+
+
+def _frame_of(times: Times) -> Times:
+    """The frame that holds each time: frame k is 2^(k-1) .. 2^k - 1."""
+    # frexp reads the binary exponent exactly, where log2 may round a time just under a power of two up
+    return np.asarray(np.frexp(times.astype(np.float64))[1], dtype=np.int64)
+
+
+def _block_times(times: npt.ArrayLike) -> Times:
+    horizons = checked_times(times)
+    if horizons.max() > LONGEST_BLOCK_HORIZON:
+        raise InputError(
+            f"times must be at most {LONGEST_BLOCK_HORIZON:,} for the corrected block bounds, got {horizons.max():,}."
+        )
+    return horizons

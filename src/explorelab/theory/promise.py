@@ -1,0 +1,154 @@
+"""Everything the theory promises for one task and one algorithm, as one labelled table."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from explorelab.errors import InputError, unknown_name
+from explorelab.theory._checks import Floats, Times, checked_costs, checked_means, checked_n_between, checked_times
+from explorelab.theory.arms import cost_of_transitions, gaps, lai_robbins_regret, lai_robbins_visits, regret_of_visits
+from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE
+from explorelab.theory.sources import THEOREMS, Bound, Source, corrected_source, misfit_of, published_source
+
+type AlgorithmName = Literal["deterministic", "stochastic", "block", "graphical"]
+
+
+class _Promise(NamedTuple):
+    """One variable of the table: its numbers and what there is to say about them."""
+
+    values: Floats
+    long_name: str
+    valid_when: str
+    does_not_apply: str = ""
+
+
+def promised(
+    algorithm: AlgorithmName,
+    means: npt.ArrayLike,
+    noise_var: float,
+    times: npt.ArrayLike,
+    *,
+    power: float = 1.0,
+    scale: float = CREDIBILITY_SCALE,
+    beta: float = BETA,
+    epsilon: float | None = None,
+    costs: npt.ArrayLike | None = None,
+    graph: bool = False,
+    n_between: int | None = None,
+) -> xr.Dataset:
+    """A table of every bound for one algorithm on one task, over `time` and `arm`.
+
+    Variables: `lai_robbins_visits`, `lai_robbins_regret`, and `published_` and `corrected_` with each of `visits`,
+    `regret`, `transitions` and `cost`. Each has the attributes `long_name` and `valid_when`, and where numbers are
+    missing for a reason (NaN), `does_not_apply` with that reason. Visits of best arms are always NaN: nothing bounds
+    them.
+
+    `power` and `scale` are a and K of the agent's alpha_t = 1/(K t^a); `beta` is the factor of the published bounds and
+    `epsilon` that of appendix G (when not given, the best for the largest time). `costs[j, i]` is the mean cost of a
+    move from arm j to arm i. `graph` says that the task restricts moves, which only "graphical" is made for;
+    `n_between` is for that one, see `corrected.graphical_visits`.
+    """
+    if algorithm not in THEOREMS:
+        raise unknown_name("algorithm", algorithm, THEOREMS)
+    theorems = THEOREMS[algorithm]
+    truth, horizons = checked_means(means), np.atleast_1d(checked_times(times))
+    if horizons.ndim != 1:
+        raise InputError(f"times must be one horizon or a list of them, got shape {horizons.shape}.")
+    if not (math.isfinite(power) and power > 0):
+        raise InputError(f"power must be a positive number, got {power}.")
+    between = checked_n_between(n_between, truth.size) if theorems.walks else None
+    prices = None if costs is None else checked_costs(costs, truth.size)
+
+    misfit = misfit_of(theorems, scale, graph)
+    promises = _lai_robbins(truth, noise_var, horizons)
+    for name, source in {
+        "published": published_source(theorems, misfit, power, beta),
+        "corrected": corrected_source(theorems, misfit, power, epsilon, between, int(horizons.max())),
+    }.items():
+        parts = _visits_and_regret(source, theorems.walks, truth, noise_var, horizons)
+        parts |= _transitions_and_cost(source, theorems.title, truth, noise_var, horizons, prices)
+        for quantity, promise in parts.items():
+            title = f"{name} upper bound on the {promise.long_name}"
+            promises[f"{name}_{quantity}"] = promise._replace(long_name=title)
+    return _table(promises, truth, horizons, {"algorithm": algorithm, "noise_var": noise_var, "power": power})
+
+
+def _lai_robbins(means: Floats, noise_var: float, times: Times) -> dict[str, _Promise]:
+    visits, regret = lai_robbins_visits(means, noise_var, times), lai_robbins_regret(means, noise_var, times)
+    when = (
+        "Any uniformly good algorithm in the limit of long horizons: the leading term of a lower bound, "
+        "so a yardstick and not a bound at a finite T."
+    )
+    return {
+        "lai_robbins_visits": _Promise(visits, "Lai-Robbins lower bound on the expected visits to an arm", when),
+        "lai_robbins_regret": _Promise(regret, "Lai-Robbins lower bound on the expected regret", when),
+    }
+
+
+def _visits_and_regret(source: Source, walks: bool, means: Floats, noise_var: float, times: Times) -> dict[str, _Promise]:
+    why_not = source.why_not or (_tied(means) if walks else "")
+    visits, why_not = _apply(source.visits, source.least if walks else 1, means, noise_var, times, why_not)
+    # where every arm is a best arm the regret is 0 whatever the visits, but not where the bound is void
+    void = bool(why_not) & np.isnan(visits).all(axis=1)
+    regret = np.where(void, np.nan, regret_of_visits(means, visits))
+    return {
+        "visits": _Promise(visits, "expected visits to an arm", source.valid_when, why_not),
+        "regret": _Promise(regret, "expected regret", source.valid_when, why_not),
+    }
+
+
+def _transitions_and_cost(
+    source: Source, title: str, means: Floats, noise_var: float, times: Times, costs: Floats | None
+) -> dict[str, _Promise]:
+    none = "" if source.transitions else f"The paper has no bound on the transitions of {title}."
+    moves, why_not = _apply(source.transitions, source.least, means, noise_var, times, source.why_not or none)
+    if not (source.why_not or none):
+        # with ties the arms below the best keep their bound: the numbers stay, and the sentence is added
+        why_not = " ".join(filter(None, (why_not, _tied(means))))
+    if costs is None:
+        cost, why_no_cost = np.full(times.size, np.nan), why_not or "No transition costs were given."
+    else:
+        cost, why_no_cost = cost_of_transitions(costs, moves), why_not
+    return {
+        "transitions": _Promise(moves, "expected transitions into an arm", source.valid_when, why_not),
+        "cost": _Promise(cost, "expected cost of transitions", source.valid_when, why_no_cost),
+    }
+
+
+def _apply(
+    bound: Bound | None, least: int, means: Floats, noise_var: float, times: Times, why_not: str
+) -> tuple[Floats, str]:
+    """The bound at the times it covers, NaN elsewhere, and why it is NaN there."""
+    values = np.full((times.size, means.size), np.nan)
+    if why_not or bound is None:
+        return values, why_not
+    covered = times >= least
+    if covered.any():
+        values[covered] = bound(means, noise_var, times[covered])
+    return values, "" if covered.all() else f"The bound needs T >= {least}, because log log T enters."
+
+
+def _tied(means: Floats) -> str:
+    n_best = int((gaps(means) == 0).sum())
+    if n_best == 1:
+        return ""
+    return (
+        f"{n_best} arms tie for the best, and the bound on transitions does not cover moves from one best arm to "
+        "another, which can be most of all moves."
+    )
+
+
+def _table(promises: dict[str, _Promise], means: Floats, times: Times, attrs: dict[str, object]) -> xr.Dataset:
+    variables = {}
+    for name, promise in promises.items():
+        notes = {"long_name": promise.long_name, "valid_when": promise.valid_when}
+        if promise.does_not_apply:
+            notes["does_not_apply"] = promise.does_not_apply
+        variables[name] = (("time", "arm")[: promise.values.ndim], promise.values, notes)
+    gap = ("arm", gaps(means), {"long_name": "expected loss of one choice of the arm against the best"})
+    return xr.Dataset(variables, {"time": times, "arm": np.arange(means.size), "gap": gap}, attrs)
