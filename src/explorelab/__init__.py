@@ -1,39 +1,99 @@
-"""A laboratory for explore-exploit tasks."""
+"""A laboratory for explore-exploit tasks.
 
-from explorelab.agents import AGENTS, Agent
-from explorelab.agents.rivals import (
-    agrawal_hedge_teneketzis,
-    bayes_ucb,
-    boltzmann,
-    epsilon_greedy,
-    epsilon_n_greedy,
-    gittins,
-    gp_ucb,
-    kl_ucb,
-    knowledge_gradient,
-    mean_greedy,
-    thompson,
-    ucb1,
-    ucb1_normal,
-    ucb2,
-    ucb_v,
-)
-from explorelab.agents.ucl import block_ucl, deterministic_ucl, stochastic_ucl
-from explorelab.errors import ExplorelabError, InputError
-from explorelab.simulation.api import simulate
-from explorelab.tasks import (
-    Task,
-    bandit,
-    gaussian_noise,
-    grid,
-    integer_noise,
-    landscape,
-    line,
-    on_graph,
-    profile,
-    with_costs,
-    with_noise,
-)
+    import explorelab as xl
+
+    task = xl.landscape("B")
+    agent = xl.stochastic_ucl(prior_mean=200, prior_var=10, length_scale=4, temperature=1)
+    runs = xl.simulate(agent, task, horizon=90, replicates=1000, seed=0)
+
+Names load when they are first used: the command line answers `--help` without waiting for JAX.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from explorelab import theory
+    from explorelab.agents import AGENTS, Agent
+    from explorelab.agents.rivals import (
+        agrawal_hedge_teneketzis,
+        bayes_ucb,
+        boltzmann,
+        epsilon_greedy,
+        epsilon_n_greedy,
+        gittins,
+        gp_ucb,
+        kl_ucb,
+        knowledge_gradient,
+        mean_greedy,
+        thompson,
+        ucb1,
+        ucb1_normal,
+        ucb2,
+        ucb_v,
+    )
+    from explorelab.agents.ucl import block_ucl, deterministic_ucl, stochastic_ucl
+    from explorelab.bounding import bounds
+    from explorelab.errors import ExplorelabError, InputError
+    from explorelab.phenotypes import fit_forms
+    from explorelab.simulation.api import simulate
+    from explorelab.tasks import (
+        Task,
+        bandit,
+        gaussian_noise,
+        grid,
+        integer_noise,
+        landscape,
+        line,
+        on_graph,
+        profile,
+        with_costs,
+        with_noise,
+    )
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "agents": ("AGENTS", "Agent"),
+    "agents.rivals": (
+        "agrawal_hedge_teneketzis",
+        "bayes_ucb",
+        "boltzmann",
+        "epsilon_greedy",
+        "epsilon_n_greedy",
+        "gittins",
+        "gp_ucb",
+        "kl_ucb",
+        "knowledge_gradient",
+        "mean_greedy",
+        "thompson",
+        "ucb1",
+        "ucb1_normal",
+        "ucb2",
+        "ucb_v",
+    ),
+    "agents.ucl": ("block_ucl", "deterministic_ucl", "stochastic_ucl"),
+    "bounding": ("bounds",),
+    "errors": ("ExplorelabError", "InputError"),
+    "phenotypes": ("fit_forms",),
+    "simulation.api": ("simulate",),
+    "tasks": (
+        "Task",
+        "bandit",
+        "gaussian_noise",
+        "grid",
+        "integer_noise",
+        "landscape",
+        "line",
+        "on_graph",
+        "profile",
+        "with_costs",
+        "with_noise",
+    ),
+}
+_HOME = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
     "AGENTS",
@@ -46,9 +106,11 @@ __all__ = [
     "bayes_ucb",
     "block_ucl",
     "boltzmann",
+    "bounds",
     "deterministic_ucl",
     "epsilon_greedy",
     "epsilon_n_greedy",
+    "fit_forms",
     "gaussian_noise",
     "gittins",
     "gp_ucb",
@@ -63,6 +125,7 @@ __all__ = [
     "profile",
     "simulate",
     "stochastic_ucl",
+    "theory",
     "thompson",
     "ucb1",
     "ucb1_normal",
@@ -71,3 +134,17 @@ __all__ = [
     "with_costs",
     "with_noise",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "theory":
+        return import_module("explorelab.theory")
+    if name not in _HOME:
+        raise AttributeError(f"module 'explorelab' has no attribute {name!r}")
+    value = getattr(import_module(f"explorelab.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -51,6 +51,14 @@ def real(
     return array
 
 
+def scalar(name: str, value: Any, **bounds: Any) -> Numbers:
+    """The value as one float64 number within the bounds."""
+    array = real(name, value, **bounds)
+    if array.ndim:
+        raise InputError(f"{name} must be one number, got {array.size}; to try several, use sweep.")
+    return array
+
+
 def _range(above: float, at_least: float, below: float, at_most: float) -> str:
     low = f"above {above:g}" if above != -math.inf else f"at least {at_least:g}" if at_least != -math.inf else ""
     high = f"below {below:g}" if below != math.inf else f"at most {at_most:g}" if at_most != math.inf else ""
@@ -71,7 +79,7 @@ def whole(name: str, value: Any, *, at_least: int) -> int:
 
 def one_of[Kind](kind: str, name: Any, table: Mapping[str, Kind]) -> Kind:
     """The entry of the table, or an error that suggests the nearest known name."""
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise unknown_name(kind, str(name), table)
     return table[name]
 
@@ -79,7 +87,7 @@ def one_of[Kind](kind: str, name: Any, table: Mapping[str, Kind]) -> Kind:
 def covariance(name: str, value: Any) -> Numbers:
     """The value as a symmetric positive semidefinite matrix; singular ones are welcome."""
     matrix = numbers(name, value)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise InputError(f"{name} must be a square matrix, got shape {matrix.shape}.")
     asymmetry = np.abs(matrix - matrix.T)
     if asymmetry.max() > 1e-8 * max(np.abs(matrix).max(), 1e-300):

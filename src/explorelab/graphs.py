@@ -56,20 +56,20 @@ def _edge_lengths(graph: Any, n_arms: int, directed: bool | None) -> tuple[spars
         edges = list(zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True))
         return _from_edges(edges, n_arms, True if directed is None else directed), labels
     if isinstance(graph, Iterable) and not isinstance(graph, str | bytes):
-        return _from_edges([tuple(edge) for edge in graph], n_arms, bool(directed)), labels
+        return _from_edges(list(graph), n_arms, bool(directed)), labels
     raise InputError(f"a graph must be a networkx graph, a list of edges or a square matrix, got {type(graph).__name__}.")
 
 
 def _from_edges(edges: list[Any], n_arms: int, directed: bool) -> sparse.csr_array:
     starts, ends, lengths = [], [], []
     for edge in edges:
-        if len(edge) not in (2, 3):
+        if not isinstance(edge, tuple | list | np.ndarray) or len(edge) not in (2, 3):
             raise InputError(f"an edge must be (from, to) or (from, to, length), got {edge!r}.")
         a, b, length = (*edge, 1.0) if len(edge) == 2 else edge
         for arm in (a, b):
             if not isinstance(arm, int | np.integer) or not 0 <= arm < n_arms:
                 raise InputError(f"an edge must join arms 0 to {n_arms - 1}, got {edge!r}.")
-        if not (np.isfinite(length) and length > 0):
+        if not isinstance(length, int | float | np.integer | np.floating) or not (np.isfinite(length) and length > 0):
             raise InputError(f"the length of an edge must be positive and finite, got {length!r} for {(a, b)!r}.")
         if a != b:  # staying is always allowed and free
             starts += [a] if directed else [a, b]

@@ -21,7 +21,9 @@ def _among(value: Value, available: Available) -> Value:
 
 def _best(value: Value, available: Available) -> Bool[Array, " arm"]:
     value = _among(value, available)
-    return value == value.max()
+    best = value == value.max()
+    # Where every available arm is worth -inf, so is what stands for the others.
+    return best if available is None else best & available
 
 
 def _arms(value: Value) -> Int[Array, " arm"]:
@@ -92,31 +94,38 @@ def draw_from(log_probs: Value, uniform: Float[Array, ""]) -> Int[Array, ""]:
     return (cumulative < uniform * cumulative[-1]).sum(dtype=jnp.int32)
 
 
-def _constant(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+def _constant(params: Params, value: Value, moment: Moment, available: Available) -> Float[Array, ""]:
     return params["temperature"]
 
 
-def _logarithmic(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+def _logarithmic(params: Params, value: Value, moment: Moment, available: Available) -> Float[Array, ""]:
     return params["cooling_rate"] / jnp.log(moment.t.astype(value.dtype))
 
 
-def smallest_gap(value: Value) -> Float[Array, ""]:
-    """Delta Q_min, the smallest difference between the values of two arms; inf - inf counts as 0."""
-    ordered = jnp.sort(value)
+def smallest_gap(value: Value, available: Available = None) -> Float[Array, ""]:
+    """Delta Q_min, the smallest difference between the values of two available arms; inf - inf counts as 0."""
+    if value.shape[0] < 2:
+        return jnp.zeros((), value.dtype)
+    ordered = jnp.sort(_among(value, available))
     gaps = jnp.where(ordered[1:] == ordered[:-1], 0.0, ordered[1:] - ordered[:-1])
-    return gaps.min() if value.shape[0] > 1 else jnp.zeros((), value.dtype)
+    if available is None:
+        return gaps.min()
+    # Arms that are not available are sorted to the front; a single one that is has no gap.
+    n = available.sum()
+    between_available = jnp.arange(value.shape[0] - 1) >= value.shape[0] - n
+    return jnp.where(n < 2, 0.0, jnp.where(between_available, gaps, jnp.inf).min())
 
 
-def _feedback(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
-    gap = smallest_gap(value)
+def _feedback(params: Params, value: Value, moment: Moment, available: Available) -> Float[Array, ""]:
+    gap = smallest_gap(value, available)
     cooling = 2 * jnp.log(moment.t.astype(value.dtype))
     # 0/0 = 1 (two equal values at t = 1), by the paper's definition; x/0 = inf is the uniform choice.
     return jnp.where((gap == 0) & (cooling == 0), 1.0, gap / cooling)
 
 
-def _softmax(name: str, temperature: Callable[[Params, Value, Moment], Float[Array, ""]]) -> ChoiceRule:
+def _softmax(name: str, temperature: Callable[[Params, Value, Moment, Available], Float[Array, ""]]) -> ChoiceRule:
     def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-        return boltzmann(value, temperature(params, value, moment), available)
+        return boltzmann(value, temperature(params, value, moment, available), available)
 
     def draw(
         params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance

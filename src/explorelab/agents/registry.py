@@ -26,7 +26,8 @@ AGENTS: dict[str, Callable[..., Agent]] = {}
 def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
     """Enter a builder into the table under its own name, with dashes for underscores."""
     name = design.__name__.replace("_", "-")
-    known = inspect.signature(design).parameters
+    signature = inspect.signature(design)
+    known = signature.parameters
 
     @wraps(design)
     def build(*args: P.args, **given: P.kwargs) -> Agent:
@@ -34,7 +35,7 @@ def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
             if parameter not in known:
                 raise unknown_name(f"parameter of {name}", parameter, known)
         rule, params, least_horizon = design(*args, **given)
-        return Agent(name, rule, params, given, build, least_horizon)
+        return Agent(name, rule, params, signature.bind(*args, **given).arguments, build, least_horizon)
 
     AGENTS[name] = build
     return build

@@ -9,10 +9,10 @@ import numpy as np
 
 from explorelab import checks
 from explorelab.agents import choice, commitment, correlated, learners, limits
+from explorelab.agents.gittins import gittins_table
 from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.types import ChoiceRule, Rule
-from explorelab.agents.ucl import gaussian_prior
-from explorelab.errors import InputError
+from explorelab.agents.ucl import gaussian_prior, softmax
 
 
 def _greedy(ties: str) -> ChoiceRule:
@@ -20,11 +20,11 @@ def _greedy(ties: str) -> ChoiceRule:
 
 
 def _noise(noise_var: Any) -> dict[str, Any]:
-    return {} if noise_var is None else {"noise_var": checks.real("noise_var", noise_var, above=0)}
+    return {} if noise_var is None else {"noise_var": checks.scalar("noise_var", noise_var, above=0)}
 
 
 def _range(reward_range: Any) -> dict[str, Any]:
-    return {"reward_range": checks.real("reward_range", reward_range, above=0)}
+    return {"reward_range": checks.scalar("reward_range", reward_range, above=0)}
 
 
 @named_agent
@@ -37,9 +37,7 @@ def ucb1(reward_range: Any = 1.0, ties: str = "lowest") -> Design:
 @named_agent
 def ucb2(alpha: Any = 0.01, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
     """UCB2 (Auer, Cesa-Bianchi & Fischer 2002): a chosen arm is played for an epoch, epochs grow by a factor 1 + alpha."""
-    rate = checks.real("alpha", alpha, above=0, below=1)
-    if rate.ndim:
-        raise InputError("alpha must be one number; to try several, use sweep.")
+    rate = checks.scalar("alpha", alpha, above=0, below=1)
     growth = np.arange(math.ceil(math.log(2**31) / math.log1p(float(rate))) + 2)
     epochs = np.unique(np.ceil(np.minimum((1 + float(rate)) ** growth, 2.0**31)))
     rule = Rule(learners.sample_statistics, limits.ucb2, _greedy(ties), commitment.ucb2_epochs)
@@ -56,8 +54,8 @@ def ucb1_normal(ties: str = "lowest") -> Design:
 def ucb_v(exploration_rate: Any = 1.2, range_weight: Any = 1.0, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
     """UCB-V (Audibert, Munos & Szepesvari 2009): the bonus uses each arm's sample variance; zeta = 1.2, c = 1."""
     params = {
-        "exploration_rate": checks.real("exploration_rate", exploration_rate, above=0),
-        "range_weight": checks.real("range_weight", range_weight, at_least=0),
+        "exploration_rate": checks.scalar("exploration_rate", exploration_rate, above=0),
+        "range_weight": checks.scalar("range_weight", range_weight, at_least=0),
     }
     rule = Rule(learners.sample_statistics, limits.ucb_v, _greedy(ties), commitment.every_step)
     return Design(rule, params | _range(reward_range))
@@ -66,7 +64,7 @@ def ucb_v(exploration_rate: Any = 1.2, range_weight: Any = 1.0, reward_range: An
 @named_agent
 def kl_ucb(log_power: Any = 0.0, noise_var: Any = None, ties: str = "lowest") -> Design:
     """KL-UCB for Gaussian arms (Garivier & Cappe 2011): c = 3 in their proof, c = 0 in their experiments."""
-    params = {"log_power": checks.real("log_power", log_power, at_least=0)} | _noise(noise_var)
+    params = {"log_power": checks.scalar("log_power", log_power, at_least=0)} | _noise(noise_var)
     return Design(Rule(learners.sample_statistics, limits.kl_ucb, _greedy(ties), commitment.every_step), params)
 
 
@@ -83,7 +81,7 @@ def bayes_ucb(
 ) -> Design:
     """Bayes-UCB (Kaufmann, Cappe & Garivier 2012): quantile 1 - 1/(t (log T)^c); c = 5 in their proof, 0 in experiments."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    params["log_power"] = checks.real("log_power", log_power, at_least=0)
+    params["log_power"] = checks.scalar("log_power", log_power, at_least=0)
     rule = Rule(learner, limits.bayes_ucb, _greedy(ties), commitment.every_step)
     # Below T = 3, log T is under 1 and the quantile leaves (0, 1).
     return Design(rule, params, least_horizon=3)
@@ -104,8 +102,8 @@ def gp_ucb(
     """GP-UCB (Srinivas, Krause, Kakade & Seeger 2012) for finitely many arms; they scale beta by 0.2 in experiments."""
     scale = 0.0 if prior_cov is not None else length_scale
     learner, params = gaussian_prior(prior_mean, prior_var, scale, kernel, prior_cov, noise_var)
-    params["failure_probability"] = checks.real("failure_probability", failure_probability, above=0, below=1)
-    params["beta_scale"] = checks.real("beta_scale", beta_scale, above=0)
+    params["failure_probability"] = checks.scalar("failure_probability", failure_probability, above=0, below=1)
+    params["beta_scale"] = checks.scalar("beta_scale", beta_scale, above=0)
     return Design(Rule(learner, limits.gp_ucb, _greedy(ties), commitment.every_step), params)
 
 
@@ -155,12 +153,8 @@ def boltzmann(
 ) -> Design:
     """Softmax over expected rewards (Cesa-Bianchi & Fischer 1998; Sutton & Barto 1998), constant or cooling."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
-    if cooling == "constant":
-        params["temperature"] = checks.real("temperature", 1.0 if temperature is None else temperature, at_least=0)
-    if cooling == "log":
-        params["cooling_rate"] = checks.real("cooling_rate", 1.0 if cooling_rate is None else cooling_rate, above=0)
-    return Design(Rule(learner, limits.mean_only, rule, commitment.every_step), params)
+    rule, schedule = softmax(cooling, temperature, cooling_rate)
+    return Design(Rule(learner, limits.mean_only, rule, commitment.every_step), params | schedule)
 
 
 @named_agent
@@ -175,7 +169,7 @@ def epsilon_greedy(
 ) -> Design:
     """The best expected reward, or with probability epsilon any arm at random (Sutton & Barto 1998)."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    params["epsilon"] = checks.real("epsilon", epsilon, at_least=0, at_most=1)
+    params["epsilon"] = checks.scalar("epsilon", epsilon, at_least=0, at_most=1)
     return Design(Rule(learner, limits.mean_only, choice.epsilon_constant, commitment.every_step), params)
 
 
@@ -183,8 +177,8 @@ def epsilon_greedy(
 def epsilon_n_greedy(epsilon_rate: Any = 5.0, epsilon_gap: Any = 0.1) -> Design:
     """Epsilon_n-greedy (Auer, Cesa-Bianchi & Fischer 2002): epsilon_t = min(1, c N / (d^2 t)), 0 < d <= smallest gap."""
     params = {
-        "epsilon_rate": checks.real("epsilon_rate", epsilon_rate, above=0),
-        "epsilon_gap": checks.real("epsilon_gap", epsilon_gap, above=0),
+        "epsilon_rate": checks.scalar("epsilon_rate", epsilon_rate, above=0),
+        "epsilon_gap": checks.scalar("epsilon_gap", epsilon_gap, above=0),
     }
     rule = Rule(learners.sample_statistics, limits.sample_mean, choice.epsilon_decaying, commitment.every_step)
     return Design(rule, params)
@@ -205,9 +199,7 @@ def gittins(
 ) -> Design:
     """The Gittins index policy (1979): optimal for discounted reward over an infinite horizon, independent arms."""
     learner, params = gaussian_prior(prior_mean, prior_var, 0.0, "exponential", None, noise_var)
-    from explorelab.agents.gittins import gittins_table
-
-    table = gittins_table(float(checks.real("discount", discount, above=0, below=1)))
+    table = gittins_table(float(checks.scalar("discount", discount, above=0, below=1)))
     params |= {"gittins_log_weight": table.log_weight, "gittins_log_bonus": table.log_bonus}
     return Design(Rule(learner, limits.gittins, _greedy(ties), commitment.every_step), params)
 
@@ -220,5 +212,5 @@ def agrawal_hedge_teneketzis(leader_share: Any = None, noise_var: Any = None, ti
     """
     params = _noise(noise_var)
     if leader_share is not None:
-        params["leader_share"] = checks.real("leader_share", leader_share, above=0, below=1)
+        params["leader_share"] = checks.scalar("leader_share", leader_share, above=0, below=1)
     return Design(Rule(learners.sample_statistics, limits.aht, _greedy(ties), commitment.aht_frames), params)

@@ -23,17 +23,15 @@ def gaussian_prior(
     """The learner that a prior asks for, and its parameters: independent unless a covariance or length scale is given."""
     params: dict[str, Any] = {"prior_mean": checks.real("prior_mean", prior_mean)}
     if noise_var is not None:
-        params["noise_var"] = checks.real("noise_var", noise_var, above=0)
+        params["noise_var"] = checks.scalar("noise_var", noise_var, above=0)
     if prior_cov is not None:
         params["prior_cov"] = checks.covariance("prior_cov", prior_cov)
         if np.any(np.asarray(length_scale) != 0):
             raise InputError("give either prior_cov or length_scale, not both: each says how arms are correlated.")
         return correlated.correlated(None), params
     params["prior_var"] = checks.real("prior_var", prior_var, at_least=0, infinite=True)
-    scale = checks.real("length_scale", length_scale, at_least=0)
+    scale = checks.scalar("length_scale", length_scale, at_least=0)
     checks.one_of("kernel", kernel, kernels.KERNELS)
-    if scale.ndim:
-        raise InputError("length_scale must be one number, the same for all arms; to try several, use sweep.")
     if scale == 0:
         return learners.independent, params
     if np.isinf(params["prior_var"]).any() or params["prior_var"].ndim:
@@ -45,11 +43,24 @@ def gaussian_prior(
     return correlated.correlated(kernel), params
 
 
+def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRule, dict[str, Any]]:
+    """The softmax rule with this cooling schedule, and its parameter; one that belongs to another schedule is an error."""
+    rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
+    for name, value, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
+        if value is not None and cooling != belongs:
+            raise InputError(f"{name} belongs to cooling={belongs!r}, got cooling={cooling!r}.")
+    if cooling == "constant":
+        return rule, {"temperature": checks.scalar("temperature", 1.0 if temperature is None else temperature, at_least=0)}
+    if cooling == "log":
+        return rule, {"cooling_rate": checks.scalar("cooling_rate", 1.0 if cooling_rate is None else cooling_rate, above=0)}
+    return rule, {}
+
+
 def _credibility(scale: Any, power: Any) -> dict[str, Any]:
     why = "a smaller one puts the upper limit below the mean at t = 1"
     return {
-        "credibility_scale": checks.real("credibility_scale (K)", scale, at_least=2, why=why),
-        "credibility_power": checks.real("credibility_power (a)", power, above=0),
+        "credibility_scale": checks.scalar("credibility_scale (K)", scale, at_least=2, why=why),
+        "credibility_power": checks.scalar("credibility_power (a)", power, above=0),
     }
 
 
@@ -96,15 +107,7 @@ def stochastic_ucl(
     A constant temperature (default 1) is the paper's model of people; feedback cooling is the one with a regret bound.
     """
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
-    for name, value, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
-        if value is not None and cooling != belongs:
-            raise InputError(f"{name} belongs to cooling={belongs!r}, got cooling={cooling!r}.")
-    schedule = {
-        "constant": {"temperature": checks.real("temperature", 1.0 if temperature is None else temperature, at_least=0)},
-        "log": {"cooling_rate": checks.real("cooling_rate", 1.0 if cooling_rate is None else cooling_rate, above=0)},
-        "feedback": {},
-    }[cooling]
+    rule, schedule = softmax(cooling, temperature, cooling_rate)
     when = checks.one_of("commitment", commitment, COMMITMENTS)
     return _ucl(prior, _credibility(credibility_scale, credibility_power) | schedule, rule, when)
 

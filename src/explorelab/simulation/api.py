@@ -12,13 +12,11 @@ import xarray as xr
 from explorelab import checks
 from explorelab.agents.types import Agent
 from explorelab.errors import InputError
+from explorelab.recording import recording_times
 from explorelab.simulation.run import Request, Result, run
 from explorelab.tasks import Task
 
 type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
-
-EVERY_STEP_UP_TO = 1000
-"""Horizons up to this are recorded at every step unless times are given; longer ones at about this many times."""
 
 DEFAULT_MEMORY = 1 << 30
 
@@ -43,7 +41,7 @@ def simulate(
 
     Always: mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times` (default: every step up to
     1 000, thinned beyond), and visits of each arm at the end (or at all `times`). With `keep="replicates"`, also each
-    replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward; `"auto"` keeps replicates where they fit
+    replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward; `"auto"` keeps replicates if they fit
     a quarter of the `memory` (bytes). `sweep={"temperature": [1, 2, 4]}` runs the agent with every value (and every
     combination, given several) in one compiled call, on the same random numbers; each becomes a dimension.
 
@@ -95,21 +93,11 @@ def _checked(
 
 
 def _times(horizon: int, times: Sequence[int] | None, trajectories: bool) -> tuple[int, ...]:
-    if trajectories:
-        if times is not None:
-            raise InputError("a trajectory holds every step: leave out times, or keep something else.")
-        return tuple(range(1, horizon + 1))
+    if not trajectories:
+        return recording_times(horizon, times)
     if times is not None:
-        chosen = sorted({checks.whole("times", t, at_least=1) for t in times})
-        if not chosen or chosen[-1] > horizon:
-            raise InputError(f"times must be steps from 1 to the horizon, {horizon}, got {list(times)}.")
-        return tuple(chosen)
-    if horizon <= EVERY_STEP_UP_TO:
-        return tuple(range(1, horizon + 1))
-    # Early steps densely, late ones evenly in log t: regret is drawn over either axis.
-    log_spaced = np.unique(np.geomspace(1, horizon, 120).round().astype(int))
-    evenly = np.unique(np.linspace(1, horizon, 81).round().astype(int))
-    return tuple(sorted({*log_spaced.tolist(), *evenly.tolist(), horizon}))
+        raise InputError("a trajectory holds every step: leave out times, or keep something else.")
+    return tuple(range(1, horizon + 1))
 
 
 def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[Agent]]:

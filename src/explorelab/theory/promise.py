@@ -40,6 +40,7 @@ def promised(
     costs: npt.ArrayLike | None = None,
     graph: bool = False,
     n_between: int | None = None,
+    misfit: str = "",
 ) -> xr.Dataset:
     """A table of every bound for one algorithm on one task, over `time` and `arm`.
 
@@ -51,7 +52,8 @@ def promised(
     `power` and `scale` are a and K of the agent's alpha_t = 1/(K t^a); `beta` is the factor of the published bounds and
     `epsilon` that of appendix G (when not given, the best for the largest time). `costs[j, i]` is the mean cost of a
     move from arm j to arm i. `graph` says that the task restricts moves, which only "graphical" is made for;
-    `n_between` is for that one, see `corrected.graphical_visits`.
+    `n_between` is for that one, see `corrected.graphical_visits`. `misfit` is a sentence on why the agent is none of those
+    that the theorems speak of; every upper bound is then missing, for that reason.
     """
     if algorithm not in THEOREMS:
         raise unknown_name("algorithm", algorithm, THEOREMS)
@@ -64,7 +66,7 @@ def promised(
     between = checked_n_between(n_between, truth.size) if theorems.walks else None
     prices = None if costs is None else checked_costs(costs, truth.size)
 
-    misfit = misfit_of(theorems, scale, graph)
+    misfit = misfit or misfit_of(theorems, scale, graph)
     promises = _lai_robbins(truth, noise_var, horizons)
     for name, source in {
         "published": published_source(theorems, misfit, power, beta),

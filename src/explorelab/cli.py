@@ -1,0 +1,318 @@
+"""The command line: each command parses, calls one library function, and prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from explorelab.errors import ExplorelabError, InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+app = typer.Typer(
+    name="explorelab",
+    help="A laboratory for explore-exploit tasks: simulate, bound and compare decision rules for Gaussian bandits.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Config = Annotated[
+    Path | None, typer.Option(help="TOML file with tables [agent], [task], [run], [sweep]; flags win over it.")
+]
+AgentName = Annotated[str | None, typer.Option("--agent", help="Name of the agent; see `explorelab agents`.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter of the agent; repeat.")
+]
+Landscape = Annotated[str | None, typer.Option(help="The paper's 10 x 10 task: A, B or training (reconstructions).")]
+Profile = Annotated[str | None, typer.Option(help="Ten arms on a line: the profile of landscape A or B.")]
+Means = Annotated[str | None, typer.Option(help="Mean rewards: numbers with commas, or a file (a table makes a grid).")]
+Layout = Annotated[str | None, typer.Option(help="How the means lie: bandit (nowhere), line or grid.")]
+NoiseVar = Annotated[float | None, typer.Option(help="Variance of Gaussian reward noise.")]
+IntegerNoise = Annotated[int | None, typer.Option(help="Reward noise: a whole number drawn from -N .. N.")]
+Graph = Annotated[str | None, typer.Option(help='Allowed moves: "neighbours", or a file of edges (from, to, length).')]
+Directed = Annotated[bool | None, typer.Option("--directed/--undirected", help="Whether edges go one way.")]
+Start = Annotated[int | None, typer.Option(help="On a graph: the arm where the agent stands at first.")]
+Costs = Annotated[str | None, typer.Option(help='Transition costs: "distance", "edges", a number, or a file with a matrix.')]
+CostKind = Annotated[str | None, typer.Option(help="fixed, or random with that mean: exponential or uniform.")]
+CostScale = Annotated[float | None, typer.Option(help="Factor on the transition costs.")]
+Horizon = Annotated[int | None, typer.Option("--horizon", "-T", help="How many choices there are.")]
+Times = Annotated[str | None, typer.Option(help="Times to report, with commas: 10,100,1000.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
+
+
+class Keep(StrEnum):
+    """What a saved data set holds."""
+
+    AUTO = "auto"
+    STATISTICS = "statistics"
+    REPLICATES = "replicates"
+    TRAJECTORIES = "trajectories"
+
+
+class Precision(StrEnum):
+    """Floating-point precision of a simulation."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
+
+
+def main() -> None:
+    """Run the command line; an error that explorelab raises on purpose is one sentence and exit status 2."""
+    try:
+        app()
+    except ExplorelabError as error:
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was written.", 130)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    print(f"explorelab: {message}", file=sys.stderr)
+    sys.stderr.flush()
+    sys.stdout.flush()
+    # Workers may be in the middle of a compiled call that cannot be stopped: leave without waiting for them.
+    os._exit(status)
+
+
+@app.command()
+def agents(
+    name: Annotated[str | None, typer.Argument(help="One agent, in detail.")] = None, as_json: AsJson = False
+) -> None:
+    """List the agents, with their parameters and defaults."""
+    from explorelab import catalogue
+
+    entries = catalogue.entries(name)
+    if as_json:
+        print(json.dumps(entries, indent=2))
+    else:
+        catalogue.show(entries)
+
+
+@app.command()
+def simulate(
+    config: Config = None,
+    agent: AgentName = None,
+    parameter: Set = None,
+    sweep: Annotated[list[str] | None, typer.Option(metavar="NAME=V1,V2,...", help="Try several values; repeat.")] = None,
+    landscape: Landscape = None,
+    profile: Profile = None,
+    means: Means = None,
+    layout: Layout = None,
+    noise_var: NoiseVar = None,
+    integer_noise: IntegerNoise = None,
+    graph: Graph = None,
+    directed: Directed = None,
+    start: Start = None,
+    costs: Costs = None,
+    cost_kind: CostKind = None,
+    cost_scale: CostScale = None,
+    horizon: Horizon = None,
+    replicates: Annotated[int | None, typer.Option("--replicates", "-n", help="Independent repetitions (1000).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same result (0).")] = None,
+    times: Times = None,
+    precision: Annotated[Precision | None, typer.Option(help="single (fast) or double.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu or gpu.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Memory to stay within, such as 512MiB (1GiB).")] = None,
+    as_json: AsJson = False,
+    csv: Annotated[Path | None, typer.Option(help="Write means and standard errors over time.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw regret with its bounds: .png, .svg or .pdf.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the whole data set as netCDF.")] = None,
+    keep: Annotated[Keep | None, typer.Option(help="What --save holds; auto keeps replicates if they fit.")] = None,
+) -> None:
+    """Simulate an agent on a task and report regret, transitions, transition cost and visits."""
+    from explorelab import spec
+    from explorelab.files import check_writable, write_whole
+    from explorelab.simulation.api import simulate as run
+    from explorelab.summary import summary, tidy
+
+    tables = _tables(config, agent, parameter, _task_flags(locals()))
+    for name in ("horizon", "replicates", "seed", "precision", "device", "memory", "keep"):
+        if locals()[name] is not None:
+            tables["run"][name] = str(locals()[name]) if name in ("precision", "keep") else locals()[name]
+    if times is not None:
+        tables["run"]["times"] = _whole_numbers("--times", times)
+    for text in sweep or []:
+        name, values = _name_and_value("--sweep", text)
+        tables["sweep"][name] = values if isinstance(values, list) else [values]
+    for target in (csv, figure, save):
+        if target is not None:
+            check_writable(target)
+    who, where, how = spec.build_agent(tables["agent"]), spec.build_task(tables["task"]), spec.check_run(tables["run"])
+    if as_json:
+        how.setdefault("times", _few_times(how["horizon"]))
+        how.setdefault("visits", "times")
+    if save is None:
+        how.setdefault("keep", "statistics")
+    runs = run(who, where, sweep=tables["sweep"], **how)
+    if save is not None:
+        write_whole(save, lambda path: _save(runs, path))
+    if csv is not None:
+        write_whole(csv, lambda path: tidy(runs).to_csv(path, index=False))
+    if figure is not None:
+        from explorelab.figures.regret import draw_regret
+
+        draw_regret(runs, _bounds_if_any(who, where, runs, tables["sweep"]), figure)
+    if as_json:
+        print(json.dumps(summary(runs), allow_nan=False))
+    else:
+        _print_table(runs)
+
+
+@app.command()
+def bounds(
+    config: Config = None,
+    agent: AgentName = None,
+    parameter: Set = None,
+    landscape: Landscape = None,
+    profile: Profile = None,
+    means: Means = None,
+    layout: Layout = None,
+    noise_var: NoiseVar = None,
+    integer_noise: IntegerNoise = None,
+    graph: Graph = None,
+    directed: Directed = None,
+    start: Start = None,
+    costs: Costs = None,
+    cost_kind: CostKind = None,
+    cost_scale: CostScale = None,
+    horizon: Horizon = None,
+    times: Times = None,
+    epsilon: Annotated[float | None, typer.Option(help="Of the corrected bounds; the best one by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what theory promises for an agent on a task, and where it promises nothing."""
+    from explorelab import catalogue, spec
+    from explorelab.bounding import bounds as promised
+
+    tables = _tables(config, agent, parameter, _task_flags(locals()))
+    if horizon is not None:
+        tables["run"]["horizon"] = horizon
+    how = spec.check_run(tables["run"])
+    at = _whole_numbers("--times", times) if times is not None else how.get("times") or _few_times(how["horizon"])
+    who, where = spec.build_agent(tables["agent"]), spec.build_task(tables["task"])
+    table = promised(who, where, how["horizon"], times=at, epsilon=epsilon)
+    if as_json:
+        print(json.dumps(catalogue.bounds_as_json(table), allow_nan=False))
+    else:
+        catalogue.show_bounds(table)
+
+
+@app.command()
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")] = Path("out"),
+    seed: Annotated[int, typer.Option(help="Same seed, same figures.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few replicates: a look, not a result.")] = False,
+) -> None:
+    """Reproduce the paper's simulations: figures, data and one page, OUT/index.html."""
+    from explorelab.reproduce import reproduce as make
+
+    print(f"Wrote {make(out, seed=seed, quick=quick)}")
+
+
+# What the commands share ----------------------------------------------------------------------------------------------
+
+_TASK_FLAGS = (
+    "landscape",
+    "profile",
+    "means",
+    "layout",
+    "noise_var",
+    "integer_noise",
+    "graph",
+    "directed",
+    "start",
+    "costs",
+    "cost_kind",
+    "cost_scale",
+)
+
+
+def _task_flags(flags: dict[str, Any]) -> dict[str, Any]:
+    given = {name: flags[name] for name in _TASK_FLAGS if flags[name] is not None}
+    if "means" in given and not Path(given["means"]).is_file():
+        given["means"] = _numbers_or_file("--means", given["means"])
+    return given
+
+
+def _tables(config: Path | None, agent: str | None, parameters: list[str] | None, task: dict[str, Any]) -> dict[str, Any]:
+    from explorelab import spec
+
+    tables = spec.read_spec(config) if config is not None else {name: {} for name in spec.TABLES}
+    if agent is not None:
+        if agent != tables["agent"].get("name", agent):
+            # Parameters of another agent's table mean nothing to this one.
+            tables["agent"] = {}
+        tables["agent"]["name"] = agent
+    tables["agent"] |= dict(_name_and_value("--set", text) for text in parameters or [])
+    rewards = {"landscape", "profile", "means"}
+    if rewards & task.keys():
+        tables["task"] = {name: v for name, v in tables["task"].items() if name not in rewards | {"layout"}}
+    tables["task"] |= task
+    return tables
+
+
+def _name_and_value(flag: str, text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"{flag} must be NAME=VALUE, got {text!r}.")
+    values = [_value(part) for part in value.split(",")]
+    return name.strip().replace("-", "_"), values if len(values) > 1 else values[0]
+
+
+def _value(text: str) -> Any:
+    text = text.strip()
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _numbers_or_file(flag: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{flag} must be numbers with commas or a file that is there, got {text!r}.") from None
+
+
+def _whole_numbers(flag: str, text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{flag} must be whole numbers with commas, got {text!r}.") from None
+
+
+def _few_times(horizon: Any) -> list[int]:
+    """1, 2, 5, 10, 20, 50, ... and the horizon."""
+    from explorelab import checks
+
+    end = checks.whole("horizon", horizon, at_least=1)
+    steps = (digit * 10**power for power in range(len(str(end))) for digit in (1, 2, 5))
+    return [*(t for t in steps if t < end), end]
+
+
+def _save(runs: xr.Dataset, path: Path) -> None:
+    runs.to_netcdf(path, engine="h5netcdf")
+
+
+def _bounds_if_any(agent: Any, task: Any, runs: xr.Dataset, sweep: dict[str, Any]) -> xr.Dataset | None:
+    """Bounds for the figure; a sweep has several and shows none."""
+    from explorelab.bounding import bounds as promised
+
+    return None if sweep else promised(agent, task, runs.attrs["horizon"], times=runs.time.values.tolist())
+
+
+def _print_table(runs: xr.Dataset) -> None:
+    from explorelab.catalogue import show_runs
+
+    show_runs(runs)
