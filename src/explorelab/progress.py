@@ -15,7 +15,7 @@ class Progress:
     """A progress bar on standard error that appears once the work has lasted two seconds."""
 
     def __init__(self, label: str, total: int, shown: bool | None = None) -> None:
-        self._label, self._total, self._done = label, total, 0
+        self._label, self._total, self.done = label, total, 0
         self._shown = sys.stderr.isatty() if shown is None else shown
         self._bar: Any = None
         self._task: Any = None
@@ -26,11 +26,11 @@ class Progress:
 
     def advance(self, by: int = 1) -> None:
         """Count this much of the work as done."""
-        self._done += by
+        self.done += by
         if self._bar is None and self._shown and time.monotonic() - self._began > PATIENCE_S:
             self._bar = self._start()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done)
+            self._bar.update(self._task, completed=self.done)
 
     def _start(self) -> Any:
         from rich.console import Console

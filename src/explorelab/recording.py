@@ -9,7 +9,7 @@ import numpy as np
 from explorelab import checks
 from explorelab.errors import InputError
 
-EVERY_STEP_UP_TO = 1000
+EVERY_STEP_UP_TO = 250
 """Horizons up to this are recorded at every step unless times are given."""
 
 

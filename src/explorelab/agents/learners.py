@@ -51,7 +51,12 @@ def update_independent(
     )
 
 
-independent = Learner("independent", as_given, init_independent, update_independent)
+def seen_independent(params: Params, belief: IndependentBelief) -> Value:
+    """How often each arm has been seen: the weight without the prior's share."""
+    return jnp.round(belief.weight - params["noise_var"] / params["prior_var"])
+
+
+independent = Learner("independent", as_given, init_independent, update_independent, seen=seen_independent)
 
 
 class SampleBelief(NamedTuple):
@@ -88,4 +93,6 @@ def update_sample(params: Params, belief: SampleBelief, arm: Int[Array, ""], rew
     )
 
 
-sample_statistics = Learner("sample-statistics", as_given, init_sample, update_sample)
+sample_statistics = Learner(
+    "sample-statistics", as_given, init_sample, update_sample, seen=lambda params, belief: belief.plays
+)

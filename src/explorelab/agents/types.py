@@ -59,6 +59,8 @@ class Learner:
     """Times at which the belief's arrays change size, the last one being the horizon."""
     resize: Callable[[Any, int], Any] = lambda belief, until: belief
     """The same belief with room for the rewards up to that time."""
+    seen: Callable[[Params, Any], Value] | None = None
+    """How often each arm has been seen, where the belief knows; otherwise the simulator counts."""
     for_size: Callable[[int, int], Learner] | None = None
     """The equivalent learner that is cheapest for so many arms and steps, where there is more than one."""
 

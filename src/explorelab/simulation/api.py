@@ -18,8 +18,6 @@ from explorelab.tasks import Task
 
 type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
 
-DEFAULT_MEMORY = 1 << 30
-
 
 def simulate(
     agent: Agent,
@@ -34,16 +32,17 @@ def simulate(
     visits: Literal["final", "times"] = "final",
     precision: Literal["single", "double"] = "single",
     device: str = "auto",
-    memory: int = DEFAULT_MEMORY,
+    memory: int | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Regret, reward, transitions, transition cost and visits of an agent on a task, over many independent replicates.
 
-    Always: mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times` (default: every step up to
-    1 000, thinned beyond), and visits of each arm at the end (or at all `times`). With `keep="replicates"`, also each
+    Always: mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times` (by default every step up
+    to 250, thinned beyond), and visits of each arm at the end (or at all `times`). With `keep="replicates"`, also each
     replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward; `"auto"` keeps replicates if they fit
-    a quarter of the `memory` (bytes). `sweep={"temperature": [1, 2, 4]}` runs the agent with every value (and every
-    combination, given several) in one compiled call, on the same random numbers; each becomes a dimension.
+    a quarter of the `memory` (bytes; 1 GiB by default, for the work under way half of what a GPU has).
+    `sweep={"temperature": [1, 2, 4]}` runs the agent with every value (and every combination, given several) in one compiled
+    call, on the same random numbers; each becomes a dimension.
 
     `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards received.
     The same seed gives the same result whatever the memory and the number of cores.
@@ -88,7 +87,7 @@ def _checked(
         visits_at_times=visits == "times",
         dtype="float32" if precision == "single" else "float64",
         device=device,
-        memory=checks.whole("memory", memory, at_least=1 << 20),
+        memory=None if memory is None else checks.whole("memory", memory, at_least=1 << 20),
     )
 
 

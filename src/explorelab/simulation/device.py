@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from explorelab.agents.types import Rule
 from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
+from explorelab.simulation.statistics import UNIT
 
 CACHE_NUMBERS = 20_480
 """Numbers of belief per batch that a CPU core keeps close; measured best between 10 000 and 40 000."""
@@ -26,8 +27,10 @@ class Cut:
 
     batch: int | None
     """Replicates advanced in lock step; None: the whole tile (a GPU)."""
+    unit: int
+    """Replicates summed together first."""
     tile: int
-    """Replicates in one compiled call."""
+    """Replicates in one compiled call, whole units."""
     workers: int
     """Calls under way at once."""
 
@@ -43,32 +46,37 @@ def find_device(name: str) -> Any:
         raise InputError(f'device must be "auto" or one that JAX finds here ({present}), got {name!r}.') from None
 
 
-def cut(rule: Rule, plan: Plan, n_settings: int, replicates: int, budget_bytes: int, device: Any) -> Cut:
-    """The batch, tile and workers for this work.
+def working_memory(device: Any, default: int) -> int:
+    """Bytes to work in: half of a GPU's own memory, the default on a CPU."""
+    stats = device.memory_stats() if device.platform != "cpu" else None
+    return stats["bytes_limit"] // 2 if stats else default
 
-    The batch depends on the work alone, never on the budget: the same numbers come out whatever the budget is.
+
+def cut(rule: Rule, plan: Plan, n_settings: int, replicates: int, budget_bytes: int, device: Any) -> Cut:
+    """The batch, unit, tile and workers for this work.
+
+    Batch and unit depend on the work alone, never on the budget or the cores: the same numbers come out whatever they are.
     """
     on_cpu = device.platform == "cpu"
-    workers = min(_cores(), replicates) if on_cpu else 1
+    workers = _cores() if on_cpu else 1
     belief_numbers = _belief_numbers(rule, plan)
-    batch = _power_of_two(min(CACHE_NUMBERS // belief_numbers, -(-replicates // workers))) if on_cpu else None
-    unit = batch or 1
+    unit = min(UNIT, _power_of_two_from(replicates))
+    batch = max(1, _power_of_two_up_to(min(CACHE_NUMBERS // belief_numbers, replicates // 2))) if on_cpu else None
+    step = max(unit, batch or 1)
     by_memory = budget_bytes // (2 * workers * bytes_per_replicate(rule, plan, n_settings, on_cpu))
     by_patience = TILE_NUMBERS / (plan.horizon * n_settings * belief_numbers) if on_cpu else replicates
     share = -(-replicates // workers)
-    tile = int(max(unit, min(by_memory, by_patience, share)) // unit * unit)
-    if tile < share and not on_cpu:
-        tile = -(-replicates // -(-replicates // tile))
-    return Cut(batch, -(-share // unit) * unit if tile >= share else tile, workers)
+    tile = max(step, int(min(by_memory, by_patience, share + step - 1)) // step * step)
+    return Cut(batch, unit, tile, min(workers, -(-replicates // tile)))
 
 
 def bytes_per_replicate(rule: Rule, plan: Plan, n_settings: int, on_cpu: bool) -> int:
     """Memory that one replicate needs while its tile is under way: what it records, and on a GPU its belief as well."""
     n_cuts = sum(len(cuts) for _, cuts in stages(rule, plan))
     number = 4 if plan.dtype == "float32" else 8
-    recorded = n_cuts * 4 * number + 4 * plan.n_arms * (n_cuts if plan.visits_at_times else 1)
+    recorded = n_cuts * (3 * 8 + 4) + 4 * plan.n_arms * (n_cuts if plan.visits_at_times else 1)
     recorded += (4 + number) * plan.horizon if plan.trajectories else 0
-    # Recorded numbers stand twice for a moment, on the device and as they are summed in float64.
+    # Recorded numbers stand a few times for a moment: as scanned, as gathered, and as they are summed.
     return n_settings * 3 * recorded + (0 if on_cpu else 3 * number * _belief_numbers(rule, plan))
 
 
@@ -88,5 +96,9 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _power_of_two(n: int) -> int:
-    return 1 << max(0, int(n).bit_length() - 1)
+def _power_of_two_up_to(n: int) -> int:
+    return 1 << (int(n).bit_length() - 1) if n > 0 else 0
+
+
+def _power_of_two_from(n: int) -> int:
+    return 1 << (int(n) - 1).bit_length()

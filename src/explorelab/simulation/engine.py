@@ -19,6 +19,7 @@ from jaxtyping import Array, Float, Int, UInt32
 
 from explorelab.agents.types import Chance, Moment, Params, Rule
 from explorelab.simulation import chance
+from explorelab.simulation.statistics import Moments, moments
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,30 @@ class World(NamedTuple):
     start: Int[Array, ""]
 
 
+class Step(NamedTuple):
+    """One step of a trajectory."""
+
+    arm: Int[Array, ""]
+    reward: Float[Array, ""]
+
+
 class Tally(NamedTuple):
-    """What has added up since it was last recorded (totals are summed in float64 outside, where nothing is lost)."""
+    """What adds up over the steps."""
 
     regret: Float[Array, ""]
     reward: Float[Array, ""]
     cost: Float[Array, ""]
     transitions: Int[Array, ""]
+
+
+class Records(NamedTuple):
+    """What one replicate leaves behind."""
+
+    totals: Tally
+    """Totals in float64 at each recorded time."""
+    visits: Int[Array, "*time arm"]
+    steps: Step | None
+    """The trajectory, if the plan asks for it."""
 
 
 class Walk(NamedTuple):
@@ -71,33 +89,56 @@ class Walk(NamedTuple):
     """Goal selections left before the next decision."""
     n_goals: Int[Array, ""]
     n_decisions: Int[Array, ""]
-    visits: Int[Array, " arm"]
-    tally: Tally
+    visits: Int[Array, " arm"] | None
+    """None where the belief itself knows how often it has seen each arm."""
+    since: Tally
+    """What has added up since the last record, in the plan's precision: short sums, so nothing is lost."""
+    until: Tally
+    """What had added up until then, in float64."""
 
 
-class Step(NamedTuple):
-    """One step of a trajectory."""
-
-    arm: Int[Array, ""]
-    reward: Float[Array, ""]
-
-
-def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys, replicate: UInt32[Array, ""]) -> Any:
-    """Tallies at each cut of the plan, the visits, and the trajectory if the plan asks for it, of one replicate."""
+def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys, replicate: UInt32[Array, ""]) -> Records:
+    """Totals at each recorded time, the visits, and the trajectory if the plan asks for it, of one replicate."""
     step = partial(_step, rule, plan, params, world, keys, replicate)
-    dtype = jnp.dtype(plan.dtype)
-    zero = jnp.int32(0)
-    nothing = Tally(jnp.zeros((), dtype), jnp.zeros((), dtype), jnp.zeros((), dtype), zero)
-    belief = rule.learner.init(params, plan.n_arms)
-    walk = Walk(belief, world.start, zero, zero, zero, zero, jnp.zeros(plan.n_arms, jnp.int32), nothing)
+    walk = _start(rule, plan, params, world)
     recorded, begin = [], 0
     for end, cuts in stages(rule, plan):
         walk = walk._replace(belief=rule.learner.resize(walk.belief, end))
-        walk, records = _stage(step, plan, walk, begin, cuts, nothing)
+        walk, records = _stage(step, partial(_visits, rule, params), plan, walk, begin, cuts)
         recorded.append(records)
         begin = end
-    together = jax.tree.map(lambda *parts: jnp.concatenate(parts), *recorded)
-    return together, walk.visits
+    (totals, visits), steps = jax.tree.map(lambda *parts: jnp.concatenate(parts), *recorded)
+    # The ends of stages are recorded too, whether or not they were asked for.
+    at = np.searchsorted(np.concatenate([cuts for _, cuts in stages(rule, plan)]), plan.times)
+    totals, visits = jax.tree.map(lambda values: values[at], (totals, visits))
+    return Records(totals, visits if plan.visits_at_times else _visits(rule, params, walk), steps)
+
+
+def _start(rule: Rule, plan: Plan, params: Params, world: World) -> Walk:
+    zero = jnp.int32(0)
+    return Walk(
+        belief=rule.learner.init(params, plan.n_arms),
+        position=world.start,
+        goal=zero,
+        left=zero,
+        n_goals=zero,
+        n_decisions=zero,
+        visits=None if rule.learner.seen is not None else jnp.zeros(plan.n_arms, jnp.int32),
+        since=_nothing(plan.dtype),
+        until=_nothing("float64"),
+    )
+
+
+def _nothing(dtype: str) -> Tally:
+    zero = jnp.zeros((), dtype)
+    return Tally(zero, zero, zero, jnp.int32(0))
+
+
+def _visits(rule: Rule, params: Params, walk: Walk) -> Int[Array, " arm"]:
+    if rule.learner.seen is not None:
+        return rule.learner.seen(params, walk.belief).astype(jnp.int32)
+    assert walk.visits is not None
+    return walk.visits
 
 
 def stages(rule: Rule, plan: Plan) -> list[tuple[int, tuple[int, ...]]]:
@@ -110,12 +151,13 @@ def stages(rule: Rule, plan: Plan) -> list[tuple[int, tuple[int, ...]]]:
     return result
 
 
-def _stage(step: Any, plan: Plan, walk: Walk, begin: int, cuts: tuple[int, ...], nothing: Tally) -> Any:
+def _stage(step: Any, visits: Any, plan: Plan, walk: Walk, begin: int, cuts: tuple[int, ...]) -> Any:
     """Play from `begin` to the last cut and record at every cut."""
 
     def record(walk: Walk) -> tuple[Walk, Any]:
-        visits = walk.visits if plan.visits_at_times else None
-        return walk._replace(tally=nothing), (walk.tally, visits)
+        totals = jax.tree.map(lambda until, since: until + since.astype(until.dtype), walk.until, walk.since)
+        walk = walk._replace(since=_nothing(plan.dtype), until=totals)
+        return walk, (totals, visits(walk) if plan.visits_at_times else None)
 
     def one_step(walk: Walk, t: Int[Array, ""]) -> Any:
         walk, taken = step(walk, t)
@@ -152,17 +194,17 @@ def _step(
     moved = arm != walk.position
     if not plan.start:
         moved &= t > 1
-    tally = Tally(
-        regret=walk.tally.regret + (world.means.max() - world.means[arm]),
-        reward=walk.tally.reward + reward,
-        cost=walk.tally.cost + _cost(plan, world, keys, replicate, t, walk.position, arm, moved, dtype),
-        transitions=walk.tally.transitions + moved,
+    since = Tally(
+        regret=walk.since.regret + (world.means.max() - world.means[arm]),
+        reward=walk.since.reward + reward,
+        cost=walk.since.cost + _cost(plan, world, keys, replicate, t, walk.position, arm, moved, dtype),
+        transitions=walk.since.transitions + moved,
     )
     after = walk._replace(
         belief=rule.learner.update(params, walk.belief, arm, reward),
         position=arm,
-        visits=walk.visits.at[arm].add(1),
-        tally=tally,
+        visits=None if walk.visits is None else walk.visits.at[arm].add(1),
+        since=since,
     )
     return after, Step(arm, reward)
 
@@ -218,26 +260,37 @@ def _cost(
     return mean * (-jnp.log(u) if plan.cost == "exponential" else 2 * u)
 
 
-@partial(jax.jit, static_argnames=("rule", "plan", "batch"))
+@partial(jax.jit, static_argnames=("rule", "plan", "batch", "unit", "keep"))
 def play_many(
     rule: Rule,
     plan: Plan,
     batch: int | None,
+    unit: int,
+    keep: bool,
     settings: Params,
     world: World,
     keys: chance.Keys,
     replicates: UInt32[Array, " replicate"],
-) -> Any:
-    """`play` for every setting and replicate: `batch` replicates at a time on a CPU, all at once (None) on a GPU."""
+    n_wanted: Int[Array, ""],
+) -> tuple[dict[str, Moments], Records | None]:
+    """`play` for every setting and replicate: `batch` replicates at a time on a CPU, all at once (None) on a GPU.
+
+    Returns sums over every `unit` replicates (only those below `n_wanted` count), and each replicate's own records if they
+    are to be kept.
+    """
 
     def one_setting(params: Params) -> Any:
         prepared = rule.learner.prepare(params, world.distances)
 
-        def one_replicate(replicate: UInt32[Array, ""]) -> Any:
+        def one_replicate(replicate: UInt32[Array, ""]) -> Records:
             return play(rule, plan, prepared, world, keys, replicate)
 
         if batch is None:
-            return jax.vmap(one_replicate)(replicates)
-        return lax.map(one_replicate, replicates, batch_size=batch)
+            records = jax.vmap(one_replicate)(replicates)
+        else:
+            records = lax.map(one_replicate, replicates, batch_size=batch)
+        quantities = {**records.totals._asdict(), "visits": records.visits}
+        counted = replicates < n_wanted
+        return {name: moments(v, counted, unit) for name, v in quantities.items()}, records if keep else None
 
     return lax.map(one_setting, settings)

@@ -16,10 +16,12 @@ from explorelab.agents.types import Agent, Rule
 from explorelab.errors import InputError
 from explorelab.progress import Progress
 from explorelab.simulation import chance
-from explorelab.simulation.device import Cut, cut, find_device
-from explorelab.simulation.engine import Plan, World, play_many, stages
-from explorelab.simulation.statistics import UNIT, Running
+from explorelab.simulation.device import cut, find_device, working_memory
+from explorelab.simulation.engine import Plan, Records, Tally, World, play_many
+from explorelab.simulation.statistics import Moments, Running
 from explorelab.tasks import Task
+
+DEFAULT_MEMORY = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,13 @@ class Request:
     visits_at_times: bool
     dtype: str
     device: str
-    memory: int
+    memory: int | None
+    """Bytes to stay within; None: what suits the device."""
+
+    @property
+    def host_memory(self) -> int:
+        """Bytes that what is kept may take."""
+        return DEFAULT_MEMORY if self.memory is None else self.memory
 
 
 @dataclass
@@ -51,37 +59,54 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
     """Results of agents that share a rule and differ in parameters alone."""
     rule, plan = _sized(agents[0].rule, task, request), _plan(task, request)
     device = find_device(request.device)
-    division = _divide(cut(rule, plan, len(agents), request.replicates, request.memory, device))
-    keep_curves = _keeps_curves(rule, plan, len(agents), request)
+    keep = _keeps_curves(plan, len(agents), request)
+    budget = request.memory or working_memory(device, DEFAULT_MEMORY)
+    division = cut(rule, plan, len(agents), request.replicates, budget, device)
     arguments = _arguments(agents, task, request)
-    running = {name: Running() for name in ("regret", "observed_regret", "transitions", "cost", "visits")}
-    kept: dict[str, list[np.ndarray]] = {}
 
-    def one_tile(begin: int) -> dict[str, np.ndarray]:
-        # Precision and device are settings of the calling thread in JAX, so each worker sets its own.
-        with jax.enable_x64(request.dtype == "float64"), jax.default_device(device):
+    def one_tile(begin: int) -> tuple[dict[str, Moments], Records | None]:
+        # Precision and device are settings of the calling thread in JAX, so each worker sets its own. 64 bits are allowed
+        # throughout for the totals; what the agents compute with is the plan's precision.
+        with jax.enable_x64(True), jax.default_device(device):
             settings, world, keys = _on_device(arguments, plan)
             replicates = jnp.arange(begin, begin + division.tile, dtype=jnp.uint32)
-            played = play_many(rule, plan, division.batch, settings, world, keys, replicates)
-            return _totals(jax.tree.map(np.asarray, played), rule, plan, task, request.replicates - begin)
+            how = (rule, plan, division.batch, division.unit, keep)
+            played = play_many(*how, settings, world, keys, replicates, jnp.uint32(request.replicates))
+            return jax.tree.map(np.asarray, played)
 
+    running = {name: Running() for name in (*Tally._fields, "visits")}
+    kept: list[Records] = []
     with Progress("simulating", request.replicates, shown=progress) as bar:
-        for tile in _in_order(one_tile, range(0, request.replicates, division.tile), division.workers):
-            for name, values in tile.items():
-                if name in running:
-                    running[name].add(values)
-                if keep_curves and name != "visits":
-                    kept.setdefault(name, []).append(values)
-            bar.advance(next(iter(tile.values())).shape[1])
-    curves = {name: np.concatenate(parts, axis=1) for name, parts in kept.items()}
+        for sums, records in _in_order(one_tile, range(0, request.replicates, division.tile), division.workers):
+            for name, new in sums.items():
+                running[name].add(new)
+            if records is not None:
+                kept.append(records)
+            bar.advance(min(division.tile, request.replicates - bar.done))
+    return _results(len(agents), task, plan, request.replicates, running, kept)
+
+
+def _results(
+    n: int, task: Task, plan: Plan, replicates: int, running: dict[str, Running], kept: list[Records]
+) -> list[Result]:
+    could_have = task.best * np.asarray(plan.times)
     stats = {name: r.result() for name, r in running.items()}
+    reward_mean, reward_se = stats.pop("reward")
+    stats["observed_regret"] = (could_have - reward_mean, reward_se)
+    curves: dict[str, np.ndarray] = {}
+    if kept:
+        # The last tile may be wider than what was asked for.
+        whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :replicates], *kept)
+        curves = {**whole.totals._asdict(), "observed_regret": could_have - whole.totals.reward}
+        if whole.steps is not None:
+            curves |= {"choice": whole.steps.arm, "reward": whole.steps.reward}
     return [
         Result(
             {name: mean[i] for name, (mean, _) in stats.items()},
             {name: se[i] for name, (_, se) in stats.items()},
             {name: values[i] for name, values in curves.items()},
         )
-        for i in range(len(agents))
+        for i in range(n)
     ]
 
 
@@ -105,26 +130,17 @@ def _plan(task: Task, request: Request) -> Plan:
     )
 
 
-def _divide(division: Cut) -> Cut:
-    """Tiles that hold whole units of summation, where they hold more than one."""
-    if division.tile < UNIT:
-        return division
-    unit = max(UNIT, division.batch or 1)
-    return dataclasses.replace(division, tile=max(unit, division.tile // unit * unit))
-
-
-def _keeps_curves(rule: Rule, plan: Plan, n_settings: int, request: Request) -> bool:
-    number = 8
-    needed = n_settings * request.replicates * len(request.times) * number * 4
-    needed += n_settings * request.replicates * plan.horizon * (4 + number) if plan.trajectories else 0
+def _keeps_curves(plan: Plan, n_settings: int, request: Request) -> bool:
+    per_replicate = len(request.times) * 4 * 8 + (plan.horizon * (4 + 8) if plan.trajectories else 0)
+    needed = n_settings * request.replicates * per_replicate
     if request.keep == "auto":
-        return needed <= request.memory // 4
+        return needed <= request.host_memory // 4
     if request.keep == "statistics":
         return False
-    if needed > request.memory:
+    if needed > request.host_memory:
         raise InputError(
-            f"keeping every replicate needs {needed / 2**30:.1f} GiB, over the {request.memory / 2**30:.1f} GiB of memory: "
-            "record fewer times, keep statistics alone, or raise memory."
+            f"keeping every replicate needs {needed / 2**30:.1f} GiB, and the memory allowed is "
+            f"{request.host_memory / 2**30:.1f} GiB: record fewer times, keep statistics alone, or raise memory."
         )
     return True
 
@@ -157,27 +173,6 @@ def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], W
         start=jnp.int32(arguments["start"]),
     )
     return {n: real(v) for n, v in arguments["settings"].items()}, world, jnp.asarray(arguments["keys"])
-
-
-def _totals(played: Any, rule: Rule, plan: Plan, task: Task, wanted: int) -> dict[str, np.ndarray]:
-    """Running totals in float64 at the recorded times, without those that only fill up the last tile."""
-    (((tally, visits_at_cuts), trajectory), final_visits) = played
-    cuts = np.concatenate([np.asarray(cuts) for _, cuts in stages(rule, plan)])
-    at = np.searchsorted(cuts, plan.times)
-
-    def total(increments: np.ndarray) -> np.ndarray:
-        return np.cumsum(increments[:, :wanted], axis=2, dtype=np.float64)[:, :, at]
-
-    result = {
-        "regret": total(tally.regret),
-        "observed_regret": task.best * np.asarray(plan.times) - total(tally.reward),
-        "transitions": total(tally.transitions),
-        "cost": total(tally.cost),
-        "visits": visits_at_cuts[:, :wanted][:, :, at] if plan.visits_at_times else final_visits[:, :wanted],
-    }
-    if plan.trajectories:
-        result |= {"choice": trajectory.arm[:, :wanted], "reward": trajectory.reward[:, :wanted]}
-    return result
 
 
 def _in_order[Out](work: Callable[[int], Out], items: range, workers: int) -> Iterator[Out]:

@@ -2,54 +2,68 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-UNIT = 256
-"""Replicates summed together first; tiles are cut at multiples of it, so every division of the work sums alike."""
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+UNIT = 64
+"""Replicates summed together first; work is divided at multiples of it, so that every division sums alike."""
+
+
+class Moments(NamedTuple):
+    """Count, mean and sum of squared deviations of each unit of replicates."""
+
+    count: Float[Array, " unit"]
+    mean: Float[Array, "unit ..."]
+    spread: Float[Array, "unit ..."]
+
+
+def moments(values: Float[Array, "replicate ..."], counted: Bool[Array, " replicate"], unit: int) -> Moments:
+    """The moments of every `unit` replicates, in float64, leaving out those that are not counted."""
+    rest = values.shape[1:]
+    grouped = values.reshape(-1, unit, *rest).astype(jnp.float64)
+    weight = counted.reshape(-1, unit, *(1 for _ in rest)).astype(jnp.float64)
+    count = weight.sum(axis=1)
+    mean = (weight * grouped).sum(axis=1) / jnp.maximum(count, 1)
+    spread = (weight * (grouped - mean[:, None]) ** 2).sum(axis=1)
+    return Moments(count.reshape(-1), mean, spread)
 
 
 class Running:
-    """Mean and sum of squared deviations of arrays that arrive a few replicates at a time, in order."""
+    """Mean and standard error of values whose moments arrive unit by unit, in order, with the setting as first axis."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.mean = np.zeros(())
-        self.spread = np.zeros(())
-        self._waiting: list[np.ndarray] = []
-        self._n_waiting = 0
+        self._origin: np.ndarray | None = None
+        self._count = np.zeros(())
+        self._sum = np.zeros(())
+        self._squares = np.zeros(())
 
-    def add(self, values: np.ndarray) -> None:
-        """Take in values with the replicate as axis 1, after the setting."""
-        self._waiting.append(values)
-        self._n_waiting += values.shape[1]
-        if self._n_waiting < UNIT:
-            return
-        values = np.concatenate(self._waiting, axis=1) if len(self._waiting) > 1 else values
-        whole = values.shape[1] // UNIT * UNIT
-        for begin in range(0, whole, UNIT):
-            self._merge(values[:, begin : begin + UNIT])
-        self._waiting = [values[:, whole:]] if whole < values.shape[1] else []
-        self._n_waiting = values.shape[1] - whole
+    def add(self, new: Moments) -> None:
+        """Take in the moments of more units."""
+        if self._origin is None:
+            # Deviations are taken from the first unit's mean: close to the final one, so squares lose no digits.
+            self._origin = np.asarray(new.mean[:, 0])
+            self._count = np.zeros(new.count.shape[0])
+            self._sum, self._squares = np.zeros_like(self._origin), np.zeros_like(self._origin)
+        count = new.count.reshape(*new.count.shape, *(1 for _ in new.mean.shape[2:]))
+        away = new.mean - self._origin[:, None]
+        self._count = _one_after_the_other(self._count, new.count)
+        self._sum = _one_after_the_other(self._sum, count * away)
+        self._squares = _one_after_the_other(self._squares, new.spread + count * away**2)
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and its standard error (NaN for a single replicate, which has no spread)."""
-        if self._waiting:
-            self._merge(np.concatenate(self._waiting, axis=1))
-            self._waiting, self._n_waiting = [], 0
-        if self.count < 2:
-            return self.mean, np.full_like(self.mean, np.nan)
-        return self.mean, np.sqrt(self.spread / (self.count - 1) / self.count)
+        assert self._origin is not None
+        n = float(self._count.flat[0])
+        mean = self._sum / n
+        if n < 2:
+            return self._origin + mean, np.full_like(mean, np.nan)
+        var = np.maximum(self._squares - n * mean**2, 0) / (n - 1)
+        return self._origin + mean, np.sqrt(var / n)
 
-    def _merge(self, values: np.ndarray) -> None:
-        """Chan, Golub & LeVeque's pairwise formula, with the new values as the second sample."""
-        n_new = values.shape[1]
-        mean = values.mean(axis=1, dtype=np.float64)
-        spread = ((values - mean[:, None]) ** 2).sum(axis=1, dtype=np.float64)
-        if self.count == 0:
-            self.count, self.mean, self.spread = n_new, mean, spread
-            return
-        total = self.count + n_new
-        apart = mean - self.mean
-        self.mean = self.mean + apart * (n_new / total)
-        self.spread = self.spread + spread + apart**2 * (self.count * n_new / total)
-        self.count = total
+
+def _one_after_the_other(total: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Add along the axis of units strictly in order: a sum that groups terms would depend on how many arrive together."""
+    return np.cumsum(np.concatenate([total[:, None], more], axis=1), axis=1)[:, -1]
