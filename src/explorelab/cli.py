@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from explorelab.errors import ExplorelabError, InputError
+from explorelab.errors import ExplorelabError, InputError, Interrupted
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,10 +71,19 @@ def main() -> None:
     """Run the command line; an error that explorelab raises on purpose is one sentence and exit status 2."""
     try:
         app()
+    except Interrupted as interrupted:
+        _fail(str(interrupted), 130)
     except ExplorelabError as error:
         _fail(str(error), 2)
+
+
+@contextmanager
+def _long_work() -> Iterator[None]:
+    """Long work, which may be interrupted: nothing is written before it is done."""
+    try:
+        yield
     except KeyboardInterrupt:
-        _fail("interrupted; nothing was written.", 130)
+        raise Interrupted("interrupted; nothing was written.") from None
 
 
 def _fail(message: str, status: int) -> NoReturn:
@@ -146,20 +157,23 @@ def simulate(
     for target in (csv, figure, save):
         if target is not None:
             check_writable(target)
+    if figure is not None:
+        from explorelab.regret_figure import check_format, draw_regret
+
+        check_format(figure)
     who, where, how = spec.build_agent(tables["agent"]), spec.build_task(tables["task"]), spec.check_run(tables["run"])
     if as_json:
         how.setdefault("times", _few_times(how["horizon"]))
         how.setdefault("visits", "times")
     if save is None:
         how.setdefault("keep", "statistics")
-    runs = run(who, where, sweep=tables["sweep"], **how)
+    with _long_work():
+        runs = run(who, where, sweep=tables["sweep"], **how)
     if save is not None:
         write_whole(save, lambda path: _save(runs, path))
     if csv is not None:
         write_whole(csv, lambda path: tidy(runs).to_csv(path, index=False))
     if figure is not None:
-        from explorelab.figures.regret import draw_regret
-
         draw_regret(runs, _bounds_if_any(who, where, runs, tables["sweep"]), figure)
     if as_json:
         print(json.dumps(summary(runs), allow_nan=False))
@@ -215,7 +229,9 @@ def reproduce(
     """Reproduce the paper's simulations: figures, data and one page, OUT/index.html."""
     from explorelab.reproduce import reproduce as make
 
-    print(f"Wrote {make(out, seed=seed, quick=quick)}")
+    with _long_work():
+        page = make(out, seed=seed, quick=quick)
+    print(f"Wrote {page}")
 
 
 # What the commands share ----------------------------------------------------------------------------------------------

@@ -14,6 +14,10 @@ class InputError(ExplorelabError, ValueError):
     """Something given to explorelab is not what it should be; the message says what was expected and what came."""
 
 
+class Interrupted(ExplorelabError):
+    """The user stopped the work."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in a table, with the nearest known name as a suggestion."""
     known = sorted(known)
