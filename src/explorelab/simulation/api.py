@@ -16,6 +16,9 @@ from explorelab.recording import recording_times
 from explorelab.simulation.run import Request, Result, run
 from explorelab.tasks import Task
 
+LONGEST_SINGLE = 2**24
+"""Beyond this, adding 1 to a float32 count changes nothing."""
+
 type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
 
 
@@ -78,6 +81,11 @@ def _checked(
     checks.one_of("keep", keep, dict.fromkeys(["auto", "statistics", "replicates", "trajectories"], 0))
     checks.one_of("visits", visits, dict.fromkeys(["final", "times"], 0))
     checks.one_of("precision", precision, dict.fromkeys(["single", "double"], 0))
+    if precision == "single" and horizon > LONGEST_SINGLE:
+        raise InputError(
+            f'horizon must be at most {LONGEST_SINGLE} in single precision, which counts no further, got {horizon}: '
+            'use precision="double".'
+        )
     return Request(
         horizon=horizon,
         replicates=checks.whole("replicates", replicates, at_least=1),
