@@ -18,13 +18,22 @@ def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number or an array of numbers, got {value!r}.") from None
+        raise InputError(f"{name} must be a number or an array of numbers, got {shown(value)}.") from None
     if np.isnan(array).any():
-        where = "" if array.ndim == 0 else f" at index {np.argwhere(np.isnan(array))[0].tolist()}"
-        raise InputError(f"{name} must not hold NaN, got one{where}.")
+        raise InputError(f"{name} must not hold NaN, got one{_first(np.isnan(array))}.")
     if not infinite and np.isinf(array).any():
-        raise InputError(f"{name} must be finite, got {value!r}.")
+        raise InputError(f"{name} must be finite, got {array[np.isinf(array)].flat[0]}{_first(np.isinf(array))}.")
     return array
+
+
+def shown(value: Any, most: int = 80) -> str:
+    """The value in one line of an error message, cut where it is long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _first(where: np.ndarray) -> str:
+    return "" if where.ndim == 0 else f" at index {np.argwhere(where)[0].tolist()}"
 
 
 def real(
@@ -71,7 +80,7 @@ def whole(name: str, value: Any, *, at_least: int) -> int:
         if isinstance(value, bool) or int(value) != value:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a whole number, got {value!r}.") from None
+        raise InputError(f"{name} must be a whole number, got {shown(value)}.") from None
     if value < at_least:
         raise InputError(f"{name} must be at least {at_least}, got {value}.")
     return int(value)

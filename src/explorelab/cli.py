@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from explorelab.errors import ExplorelabError, InputError, Interrupted
+from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +71,7 @@ def main() -> None:
     """Run the command line; an error that explorelab raises on purpose is one sentence and exit status 2."""
     try:
         app()
-    except Interrupted as interrupted:
+    except InterruptedByUserError as interrupted:
         _fail(str(interrupted), 130)
     except ExplorelabError as error:
         _fail(str(error), 2)
@@ -83,7 +83,7 @@ def _long_work() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted("interrupted; nothing was written.") from None
+        raise InterruptedByUserError("interrupted; nothing was written.") from None
 
 
 def _fail(message: str, status: int) -> NoReturn:

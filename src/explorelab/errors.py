@@ -14,7 +14,7 @@ class InputError(ExplorelabError, ValueError):
     """Something given to explorelab is not what it should be; the message says what was expected and what came."""
 
 
-class Interrupted(ExplorelabError):
+class InterruptedByUserError(ExplorelabError):
     """The user stopped the work."""
 
 

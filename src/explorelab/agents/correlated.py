@@ -23,8 +23,8 @@ from jaxtyping import Array, Float, Int
 from explorelab.agents.kernels import KERNELS, correlation
 from explorelab.agents.types import Learner, Params, Value
 
-ROWS_PER_STAGE = 18
-"""Rows are added in stages of this many: each stage is compiled apart, each row spared is a row not multiplied."""
+STAGES = 5
+"""Rows are added in so many stages: each is compiled apart, and each row not yet there is a row not multiplied."""
 
 
 class RowsBelief(NamedTuple):
@@ -116,7 +116,8 @@ def _prior_root(kernel: str | None, params: Params, distances: Float[Array, "arm
 
 
 def _row_stages(n_arms: int, horizon: int) -> tuple[int, ...]:
-    return (*range(ROWS_PER_STAGE, horizon, ROWS_PER_STAGE), horizon)
+    n = min(STAGES, -(-horizon // 8))
+    return tuple(-(-horizon * stage // n) for stage in range(1, n + 1))
 
 
 @cache

@@ -21,18 +21,22 @@ class IndependentBelief(NamedTuple):
 
     mean: Value
     sd: Value
-    weight: Value
-    """Rewards the belief is worth, delta^2 + n_i: those seen, and the prior counted as noise_var / prior_var of them."""
+    plays: Value
+    """Rewards seen, n_i: counted apart from the prior's share, in which a whole reward can be too little to register."""
+
+
+def prior_weight(params: Params) -> Float[Array, "*arm"]:
+    """delta^2 = sigma_s^2 / sigma_0^2, what the prior counts as in rewards; 0 if uninformative (prior_var = inf)."""
+    return jnp.asarray(params["noise_var"] / params["prior_var"])
 
 
 def init_independent(params: Params, n_arms: int) -> IndependentBelief:
     """The prior. An uninformative one (prior_var = inf) has weight 0 and so an infinite sd, exactly."""
-    noise_var = jnp.asarray(params["noise_var"])
-    weight = jnp.broadcast_to(noise_var / params["prior_var"], (n_arms,))
+    dtype = prior_weight(params).dtype
     return IndependentBelief(
-        mean=jnp.broadcast_to(params["prior_mean"], (n_arms,)).astype(weight.dtype),
-        sd=jnp.broadcast_to(jnp.sqrt(params["prior_var"]), (n_arms,)).astype(weight.dtype),
-        weight=weight,
+        mean=jnp.broadcast_to(params["prior_mean"], (n_arms,)).astype(dtype),
+        sd=jnp.broadcast_to(jnp.sqrt(params["prior_var"]), (n_arms,)).astype(dtype),
+        plays=jnp.zeros(n_arms, dtype),
     )
 
 
@@ -43,20 +47,22 @@ def update_independent(
 
     The sd is stored rather than computed from the weight at each decision: one square root a step, not one an arm.
     """
-    weight = belief.weight[arm] + 1
+    plays = belief.plays[arm] + 1
+    from_prior = prior_weight(params)
+    weight = plays + (from_prior[arm] if from_prior.ndim else from_prior)
     return IndependentBelief(
         mean=belief.mean.at[arm].add((reward - belief.mean[arm]) / weight),
         sd=belief.sd.at[arm].set(jnp.sqrt(params["noise_var"]) * lax.rsqrt(weight)),
-        weight=belief.weight.at[arm].set(weight),
+        plays=belief.plays.at[arm].set(plays),
     )
 
 
-def seen_independent(params: Params, belief: IndependentBelief) -> Value:
-    """How often each arm has been seen: the weight without the prior's share."""
-    return jnp.round(belief.weight - params["noise_var"] / params["prior_var"])
+def plays_of(params: Params, belief: IndependentBelief | SampleBelief) -> Value:
+    """How often each arm has been seen."""
+    return belief.plays
 
 
-independent = Learner("independent", as_given, init_independent, update_independent, seen=seen_independent)
+independent = Learner("independent", as_given, init_independent, update_independent, seen=plays_of)
 
 
 class SampleBelief(NamedTuple):
@@ -93,6 +99,4 @@ def update_sample(params: Params, belief: SampleBelief, arm: Int[Array, ""], rew
     )
 
 
-sample_statistics = Learner(
-    "sample-statistics", as_given, init_sample, update_sample, seen=lambda params, belief: belief.plays
-)
+sample_statistics = Learner("sample-statistics", as_given, init_sample, update_sample, seen=plays_of)

@@ -1,7 +1,7 @@
 """What an arm is worth to an agent now: the paper's upper credible limit and the indices it is measured against.
 
 Every function takes (params, belief, moment) and returns a value for each arm; an arm that must be tried first has the
-value infinity. Beliefs are Gaussian (`mean`, `sd`, `weight`) for the Bayesian rules and sample statistics (`mean`, `count`,
+value infinity. Beliefs are Gaussian (`mean`, `sd`) for the Bayesian rules and sample statistics (`mean`, `plays`,
 `spread`) for the frequentist ones.
 """
 
@@ -14,6 +14,7 @@ from jax.scipy.special import ndtri
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float
 
+from explorelab.agents.learners import prior_weight
 from explorelab.agents.types import Moment, Params, Value
 
 
@@ -82,7 +83,7 @@ def knowledge_gradient(params: Params, belief: Any, moment: Moment) -> Value:
 def gittins(params: Params, belief: Any, moment: Moment) -> Value:
     """mu_i + noise_sd g(delta^2 + n_i, discount), the Gittins index of a Gaussian arm (1979)."""
     log_weight, log_bonus = params["gittins_log_weight"], params["gittins_log_bonus"]
-    at = jnp.log(belief.weight)
+    at = jnp.log(prior_weight(params) + belief.plays)
     slope_low = (log_bonus[1] - log_bonus[0]) / (log_weight[1] - log_weight[0])
     slope_high = (log_bonus[-1] - log_bonus[-2]) / (log_weight[-1] - log_weight[-2])
     inside = jnp.interp(at, log_weight, log_bonus)

@@ -37,7 +37,7 @@ def gaussian_prior(
     if np.isinf(params["prior_var"]).any() or params["prior_var"].ndim:
         raise InputError(
             "a correlated prior (length_scale above 0) needs one finite prior_var; "
-            f"got {prior_var!r}. An uninformative prior has no correlation to speak of."
+            f"got {checks.shown(prior_var)}. An uninformative prior has no correlation to speak of."
         )
     params["length_scale"] = scale
     return correlated.correlated(kernel), params

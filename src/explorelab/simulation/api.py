@@ -83,7 +83,7 @@ def _checked(
     checks.one_of("precision", precision, dict.fromkeys(["single", "double"], 0))
     if precision == "single" and horizon > LONGEST_SINGLE:
         raise InputError(
-            f'horizon must be at most {LONGEST_SINGLE} in single precision, which counts no further, got {horizon}: '
+            f"horizon must be at most {LONGEST_SINGLE} in single precision, which counts no further, got {horizon}: "
             'use precision="double".'
         )
     return Request(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,11 +13,11 @@ UNIT = 64
 
 
 class Moments(NamedTuple):
-    """Count, mean and sum of squared deviations of each unit of replicates."""
+    """Count, mean and sum of squared deviations of each unit of replicates: on the device, then as NumPy arrays."""
 
-    count: Float[Array, " unit"]
-    mean: Float[Array, "unit ..."]
-    spread: Float[Array, "unit ..."]
+    n: Any
+    mean: Any
+    spread: Any
 
 
 def moments(values: Float[Array, "replicate ..."], counted: Bool[Array, " replicate"], unit: int) -> Moments:
@@ -36,27 +36,27 @@ class Running:
 
     def __init__(self) -> None:
         self._origin: np.ndarray | None = None
-        self._count = np.zeros(())
-        self._sum = np.zeros(())
-        self._squares = np.zeros(())
+        self._n: np.ndarray = np.zeros(0)
+        self._sum: np.ndarray = np.zeros(0)
+        self._squares: np.ndarray = np.zeros(0)
 
     def add(self, new: Moments) -> None:
         """Take in the moments of more units."""
         if self._origin is None:
             # Deviations are taken from the first unit's mean: close to the final one, so squares lose no digits.
             self._origin = np.asarray(new.mean[:, 0])
-            self._count = np.zeros(new.count.shape[0])
+            self._n = np.zeros(new.n.shape[0])
             self._sum, self._squares = np.zeros_like(self._origin), np.zeros_like(self._origin)
-        count = new.count.reshape(*new.count.shape, *(1 for _ in new.mean.shape[2:]))
+        n = new.n.reshape(*new.n.shape, *(1 for _ in new.mean.shape[2:]))
         away = new.mean - self._origin[:, None]
-        self._count = _one_after_the_other(self._count, new.count)
-        self._sum = _one_after_the_other(self._sum, count * away)
-        self._squares = _one_after_the_other(self._squares, new.spread + count * away**2)
+        self._n = _one_after_the_other(self._n, new.n)
+        self._sum = _one_after_the_other(self._sum, n * away)
+        self._squares = _one_after_the_other(self._squares, new.spread + n * away**2)
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and its standard error (NaN for a single replicate, which has no spread)."""
         assert self._origin is not None
-        n = float(self._count.flat[0])
+        n = float(self._n.flat[0])
         mean = self._sum / n
         if n < 2:
             return self._origin + mean, np.full_like(mean, np.nan)
