@@ -57,9 +57,7 @@ def blocks(last):
 
 
 def chance_in_blocks(last, power, epsilon, spread=1):
-    return sum(
-        chance(start, power, epsilon, spread) * min(length, last + 1 - start) for _, start, length in blocks(last)
-    )
+    return sum(chance(start, power, epsilon, spread) * min(length, last + 1 - start) for _, start, length in blocks(last))
 
 
 def goal_visits(gap, noise_var, n_choices, latest, power, epsilon, n_between):

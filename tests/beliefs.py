@@ -1,0 +1,56 @@
+"""Agents and beliefs to put choice rules and indices to the test: what an agent believes after a given history."""
+
+import jax.numpy as jnp
+import numpy as np
+
+import explorelab as xl
+from explorelab.agents.types import Moment
+
+N_ARMS, NOISE_VAR, HORIZON = 5, 2.0, 50
+
+DISTANCES = np.abs(np.arange(float(N_ARMS))[:, None] - np.arange(N_ARMS))
+
+NEEDED = {"gp-ucb": {"prior_mean": 1.0, "prior_var": 4.0, "length_scale": 1.5}}
+"""What an agent needs beyond its defaults on arms that lie on a line."""
+
+VARIANTS = {
+    "stochastic-ucl, log": lambda: xl.stochastic_ucl(cooling="log", cooling_rate=2.0, prior_var=9.0),
+    "stochastic-ucl, feedback": lambda: xl.stochastic_ucl(cooling="feedback", prior_var=9.0),
+    "stochastic-ucl, correlated": lambda: xl.stochastic_ucl(prior_var=9.0, length_scale=2.0, temperature=0.5),
+    "deterministic-ucl, random ties": lambda: xl.deterministic_ucl(ties="random", prior_var=9.0),
+    "thompson, informative": lambda: xl.thompson(prior_mean=1.0, prior_var=4.0),
+    "thompson, correlated": lambda: xl.thompson(prior_mean=1.0, prior_var=4.0, length_scale=1.5),
+    "boltzmann, log": lambda: xl.boltzmann(cooling="log"),
+    "epsilon-greedy, certain": lambda: xl.epsilon_greedy(epsilon=0.0),
+}
+
+EVERY_AGENT = {name: (lambda b=build, n=name: b(**NEEDED.get(n, {}))) for name, build in xl.AGENTS.items()} | VARIANTS
+"""Every named agent, and some in another setting, each ready to be built."""
+
+HISTORIES = {
+    "nothing seen": [],
+    "one arm seen": [(2, 1.5)],
+    "some arms seen": [(0, 0.5), (3, 2.0), (3, 1.0), (1, -1.0)],
+    "all arms seen": [(i % 5, reward) for i, reward in enumerate([0.3, 1.1, 1.9, 0.8, 1.4, -0.2, 1.3, 2.2, 0.4, 1.2, 0.9])],
+}
+
+
+def full_params(agent, noise_var=NOISE_VAR, horizon=HORIZON, n_arms=N_ARMS, distances=DISTANCES, dtype="float32"):
+    """The agent's parameters with what a simulation adds to them."""
+    added = {"noise_var": noise_var, "horizon": horizon, "n_arms": n_arms}
+    params = {name: jnp.asarray(value, dtype) for name, value in (added | dict(agent.params)).items()}
+    return agent.rule.learner.prepare(params, jnp.asarray(distances, dtype))
+
+
+def belief_after(agent, params, history, n_arms=N_ARMS):
+    """What the agent believes after these (arm, reward) pairs."""
+    learner = agent.rule.learner
+    belief = learner.resize(learner.init(params, n_arms), max(len(history), 1))
+    for arm, reward in history:
+        belief = learner.update(params, belief, jnp.int32(arm), jnp.asarray(reward, belief.mean.dtype))
+    return belief
+
+
+def moment_after(history):
+    """The decision that follows this history, when one decision is made at every step."""
+    return Moment(jnp.int32(len(history) + 1), jnp.int32(len(history)))
