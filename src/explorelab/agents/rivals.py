@@ -100,8 +100,9 @@ def gp_ucb(
     ties: str = "lowest",
 ) -> Design:
     """GP-UCB (Srinivas, Krause, Kakade & Seeger 2012) for finitely many arms; they scale beta by 0.2 in experiments."""
-    scale = 0.0 if prior_cov is not None else length_scale
-    learner, params = gaussian_prior(prior_mean, prior_var, scale, kernel, prior_cov, noise_var)
+    # The defaults of the kernel mean nothing beside a matrix.
+    var, scale = (math.inf, 0.0) if prior_cov is not None else (prior_var, length_scale)
+    learner, params = gaussian_prior(prior_mean, var, scale, kernel, prior_cov, noise_var)
     params["failure_probability"] = checks.scalar("failure_probability", failure_probability, above=0, below=1)
     params["beta_scale"] = checks.scalar("beta_scale", beta_scale, above=0)
     return Design(Rule(learner, limits.gp_ucb, _greedy(ties), commitment.every_step), params)

@@ -26,6 +26,8 @@ def gaussian_prior(
         params["noise_var"] = checks.scalar("noise_var", noise_var, above=0)
     if prior_cov is not None:
         params["prior_cov"] = checks.covariance("prior_cov", prior_cov)
+        if not np.isinf(checks.real("prior_var", prior_var, infinite=True)).all():
+            raise InputError("give either prior_cov or prior_var, not both: the matrix holds the variances.")
         if np.any(np.asarray(length_scale) != 0):
             raise InputError("give either prior_cov or length_scale, not both: each says how arms are correlated.")
         return correlated.correlated(None), params

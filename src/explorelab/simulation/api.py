@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -13,7 +15,7 @@ from explorelab import checks
 from explorelab.agents.types import Agent
 from explorelab.errors import InputError
 from explorelab.recording import recording_times
-from explorelab.simulation.run import Request, Result, run
+from explorelab.simulation.run import DEFAULT_MEMORY, Request, Result, run
 from explorelab.tasks import Task
 
 LONGEST_SINGLE = 2**24
@@ -51,7 +53,8 @@ def simulate(
     The same seed gives the same result whatever the memory and the number of cores.
     """
     request = _checked(agent, task, horizon, replicates, seed, times, keep, visits, precision, device, memory)
-    names, grid, agents = _settings(agent, sweep or {})
+    names, grid, agents = _settings(agent, {} if sweep is None else sweep)
+    request = dataclasses.replace(request, keep=_what_fits(request, len(agents)))
     for each in agents:
         _check_fit(each, task, request.horizon)
     results = _in_groups(agents, task, request, progress)
@@ -108,6 +111,10 @@ def _times(horizon: int, times: Sequence[int] | None, trajectories: bool) -> tup
 
 
 def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[Agent]]:
+    if not isinstance(sweep, Mapping):
+        raise InputError(
+            f"sweep must say which values each parameter takes, as in {{'temperature': [1, 2]}}, got {sweep!r}."
+        )
     for name, values in sweep.items():
         if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
             raise InputError(f"sweep needs a list of values for {name}, got {values!r}.")
@@ -121,12 +128,27 @@ def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[st
     return names, grid, agents
 
 
+def _what_fits(request: Request, n_settings: int) -> str:
+    """What to keep: as asked, or each replicate's curves if they fit; an error where what was asked for does not fit."""
+    allowed = DEFAULT_MEMORY if request.memory is None else request.memory
+    per_replicate = len(request.times) * 4 * 8 + (request.horizon * (4 + 8) if request.keep == "trajectories" else 0)
+    needed = n_settings * request.replicates * per_replicate
+    if request.keep == "auto":
+        return "replicates" if needed <= allowed // 4 else "statistics"
+    if request.keep != "statistics" and needed > allowed:
+        raise InputError(
+            f"keeping every replicate needs {needed / 2**30:.1f} GiB, and the memory allowed is {allowed / 2**30:.1f} GiB: "
+            "record fewer times, keep statistics alone, or raise memory."
+        )
+    return request.keep
+
+
 def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
     if horizon < agent.least_horizon:
         raise InputError(f"{agent.name} needs a horizon of at least {agent.least_horizon}, got {horizon}.")
     if "length_scale" in agent.params and task.places is None:
         raise InputError(f"a length scale needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
-    if "noise_var" not in agent.params and task.noise.var == 0:
+    if "noise_var" not in agent.params and task.noise.var == 0 and _assumes_noise(agent):
         raise InputError("the task has no reward noise; tell the agent which noise_var above 0 to assume.")
     for name in ("prior_mean", "prior_var", "prior_cov", "noise_var"):
         shape = np.shape(agent.params.get(name, 0.0))
@@ -134,6 +156,10 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
             raise InputError(f"{name} must fit the task's {task.n_arms} arms, got shape {shape}.")
     if np.ndim(agent.params.get("noise_var", 0.0)):
         raise InputError("noise_var must be one number: every arm's rewards vary alike.")
+
+
+def _assumes_noise(agent: Agent) -> bool:
+    return agent.build is None or "noise_var" in inspect.signature(agent.build).parameters
 
 
 def _in_groups(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:

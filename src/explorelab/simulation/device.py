@@ -44,6 +44,8 @@ def find_device(name: str) -> Any:
     if name == "auto":
         return jax.devices()[0]
     try:
+        if not isinstance(name, str):
+            raise RuntimeError
         return jax.devices(name)[0]
     except RuntimeError:
         present = ", ".join(sorted({d.platform for d in jax.devices()} | {"cpu"}))

@@ -46,6 +46,8 @@ class World(NamedTuple):
     """The task as arrays."""
 
     means: Float[Array, " arm"]
+    gaps: Float[Array, " arm"]
+    """In float64, as regret is."""
     noise_scale: Float[Array, ""]
     distances: Float[Array, "arm arm"] | None
     next_hop: Int[Array, "arm arm"] | None
@@ -61,7 +63,7 @@ class Step(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What adds up over the steps."""
+    """What adds up over the steps, in float64 whatever the agent computes in: long sums lose nothing."""
 
     regret: Float[Array, ""]
     reward: Float[Array, ""]
@@ -73,7 +75,7 @@ class Records(NamedTuple):
     """What one replicate leaves behind."""
 
     totals: Tally
-    """Totals in float64 at each recorded time."""
+    """What had added up at each recorded time."""
     visits: Int[Array, "*time arm"]
     steps: Step | None
     """The trajectory, if the plan asks for it."""
@@ -91,10 +93,7 @@ class Walk(NamedTuple):
     n_decisions: Int[Array, ""]
     visits: Int[Array, " arm"] | None
     """None where the belief itself knows how often it has seen each arm."""
-    since: Tally
-    """What has added up since the last record, in the plan's precision: short sums, so nothing is lost."""
-    until: Tally
-    """What had added up until then, in float64."""
+    tally: Tally
 
 
 def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys, replicate: UInt32[Array, ""]) -> Records:
@@ -115,7 +114,7 @@ def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys
 
 
 def _start(rule: Rule, plan: Plan, params: Params, world: World) -> Walk:
-    zero = jnp.int32(0)
+    zero, nothing = jnp.int32(0), jnp.float64(0)
     return Walk(
         belief=rule.learner.init(params, plan.n_arms),
         position=world.start,
@@ -124,14 +123,8 @@ def _start(rule: Rule, plan: Plan, params: Params, world: World) -> Walk:
         n_goals=zero,
         n_decisions=zero,
         visits=None if rule.learner.seen is not None else jnp.zeros(plan.n_arms, jnp.int32),
-        since=_nothing(plan.dtype),
-        until=_nothing("float64"),
+        tally=Tally(nothing, nothing, nothing, zero),
     )
-
-
-def _nothing(dtype: str) -> Tally:
-    zero = jnp.zeros((), dtype)
-    return Tally(zero, zero, zero, jnp.int32(0))
 
 
 def _visits(rule: Rule, params: Params, walk: Walk) -> Int[Array, " arm"]:
@@ -154,20 +147,16 @@ def stages(rule: Rule, plan: Plan) -> list[tuple[int, tuple[int, ...]]]:
 def _stage(step: Any, visits: Any, plan: Plan, walk: Walk, begin: int, cuts: tuple[int, ...]) -> Any:
     """Play from `begin` to the last cut and record at every cut."""
 
-    def record(walk: Walk) -> tuple[Walk, Any]:
-        totals = jax.tree.map(lambda until, since: until + since.astype(until.dtype), walk.until, walk.since)
-        walk = walk._replace(since=_nothing(plan.dtype), until=totals)
-        return walk, (totals, visits(walk) if plan.visits_at_times else None)
+    def record(walk: Walk) -> Any:
+        return walk.tally, visits(walk) if plan.visits_at_times else None
 
     def one_step(walk: Walk, t: Int[Array, ""]) -> Any:
         walk, taken = step(walk, t)
-        walk, recorded = record(walk)
-        return walk, (recorded, taken if plan.trajectories else None)
+        return walk, (record(walk), taken if plan.trajectories else None)
 
     def many_steps(walk: Walk, between: Int[Array, " 2"]) -> Any:
         walk = lax.fori_loop(between[0], between[1], lambda t, walk: step(walk, t)[0], walk)
-        walk, recorded = record(walk)
-        return walk, (recorded, None)
+        return walk, (record(walk), None)
 
     ends = np.asarray(cuts, np.int32)
     starts = np.concatenate([[begin], ends[:-1]]).astype(np.int32)
@@ -194,17 +183,17 @@ def _step(
     moved = arm != walk.position
     if not plan.start:
         moved &= t > 1
-    since = Tally(
-        regret=walk.since.regret + (world.means.max() - world.means[arm]),
-        reward=walk.since.reward + reward,
-        cost=walk.since.cost + _cost(plan, world, keys, replicate, t, walk.position, arm, moved, dtype),
-        transitions=walk.since.transitions + moved,
+    tally = Tally(
+        regret=walk.tally.regret + world.gaps[arm],
+        reward=walk.tally.reward + reward.astype(jnp.float64),
+        cost=walk.tally.cost + _cost(plan, world, keys, replicate, t, walk.position, arm, moved, dtype).astype(jnp.float64),
+        transitions=walk.tally.transitions + moved,
     )
     after = walk._replace(
         belief=rule.learner.update(params, walk.belief, arm, reward),
         position=arm,
         visits=None if walk.visits is None else walk.visits.at[arm].add(1),
-        since=since,
+        tally=tally,
     )
     return after, Step(arm, reward)
 

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from explorelab.agents.types import Agent, Rule
-from explorelab.errors import InputError
 from explorelab.progress import Progress
 from explorelab.simulation import chance
 from explorelab.simulation.device import cut, find_device, working_memory
@@ -33,16 +32,12 @@ class Request:
     seed: int
     times: tuple[int, ...]
     keep: str
+    """"statistics", "replicates" or "trajectories"."""
     visits_at_times: bool
     dtype: str
     device: str
     memory: int | None
     """Bytes to stay within; None: what suits the device."""
-
-    @property
-    def host_memory(self) -> int:
-        """Bytes that what is kept may take."""
-        return DEFAULT_MEMORY if self.memory is None else self.memory
 
 
 @dataclass
@@ -59,7 +54,6 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
     """Results of agents that share a rule and differ in parameters alone."""
     rule, plan = _sized(agents[0].rule, task, request), _plan(task, request)
     device = find_device(request.device)
-    keep = _keeps_curves(plan, len(agents), request)
     budget = request.memory or working_memory(device, DEFAULT_MEMORY)
     division = cut(rule, plan, len(agents), request.replicates, budget, device)
     arguments = _arguments(agents, task, request)
@@ -70,7 +64,7 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
         with jax.enable_x64(True), jax.default_device(device):
             settings, world, keys = _on_device(arguments, plan)
             replicates = jnp.arange(begin, begin + division.tile, dtype=jnp.uint32)
-            how = (rule, plan, division.batch, division.unit, keep)
+            how = (rule, plan, division.batch, division.unit, request.keep != "statistics")
             played = play_many(*how, settings, world, keys, replicates, jnp.uint32(request.replicates))
             return jax.tree.map(np.asarray, played)
 
@@ -130,27 +124,13 @@ def _plan(task: Task, request: Request) -> Plan:
     )
 
 
-def _keeps_curves(plan: Plan, n_settings: int, request: Request) -> bool:
-    per_replicate = len(request.times) * 4 * 8 + (plan.horizon * (4 + 8) if plan.trajectories else 0)
-    needed = n_settings * request.replicates * per_replicate
-    if request.keep == "auto":
-        return needed <= request.host_memory // 4
-    if request.keep == "statistics":
-        return False
-    if needed > request.host_memory:
-        raise InputError(
-            f"keeping every replicate needs {needed / 2**30:.1f} GiB, and the memory allowed is "
-            f"{request.host_memory / 2**30:.1f} GiB: record fewer times, keep statistics alone, or raise memory."
-        )
-    return True
-
-
 def _arguments(agents: list[Agent], task: Task, request: Request) -> dict[str, Any]:
     added = {"noise_var": task.noise.var, "horizon": request.horizon, "n_arms": task.n_arms}
     settings = [{**added, **agent.params} for agent in agents]
     return {
         "settings": {name: np.stack([np.asarray(s[name]) for s in settings]) for name in settings[0]},
         "means": task.means,
+        "gaps": task.gaps,
         "noise_scale": task.noise.scale,
         "distances": task.distances if "length_scale" in settings[0] else None,
         "next_hop": None if task.moves is None else task.moves.next_hop,
@@ -166,6 +146,7 @@ def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], W
 
     world = World(
         means=real(arguments["means"]),
+        gaps=jnp.asarray(arguments["gaps"], jnp.float64),
         noise_scale=real(arguments["noise_scale"]),
         distances=real(arguments["distances"]),
         next_hop=None if arguments["next_hop"] is None else jnp.asarray(arguments["next_hop"], jnp.int32),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Array, Bool, Float
 
 UNIT = 64
@@ -22,13 +23,16 @@ class Moments(NamedTuple):
 
 def moments(values: Float[Array, "replicate ..."], counted: Bool[Array, " replicate"], unit: int) -> Moments:
     """The moments of every `unit` replicates, in float64, leaving out those that are not counted."""
-    rest = values.shape[1:]
-    grouped = values.reshape(-1, unit, *rest).astype(jnp.float64)
-    weight = counted.reshape(-1, unit, *(1 for _ in rest)).astype(jnp.float64)
-    count = weight.sum(axis=1)
-    mean = (weight * grouped).sum(axis=1) / jnp.maximum(count, 1)
-    spread = (weight * (grouped - mean[:, None]) ** 2).sum(axis=1)
-    return Moments(count.reshape(-1), mean, spread)
+
+    def one_unit(both: tuple[Array, Array]) -> Moments:
+        weight, group = both[0].astype(jnp.float64), both[1].astype(jnp.float64)
+        n = weight.sum()
+        weight = weight.reshape(-1, *(1 for _ in group.shape[1:]))
+        mean = (weight * group).sum(axis=0) / jnp.maximum(n, 1)
+        return Moments(n, mean, (weight * (group - mean) ** 2).sum(axis=0))
+
+    # One unit after the other: over all at once, XLA would order the sums by the number of units.
+    return lax.map(one_unit, (counted.reshape(-1, unit), values.reshape(-1, unit, *values.shape[1:])))
 
 
 class Running:
