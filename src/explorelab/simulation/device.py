@@ -18,6 +18,9 @@ from explorelab.simulation.statistics import UNIT
 CACHE_NUMBERS = 20_480
 """Numbers of belief per batch that a CPU core keeps close; measured best between 10 000 and 40 000."""
 
+LEAST_BATCH = 64
+"""Narrower batches waste a core's vector unit: beliefs too large for the cache still want wide ones."""
+
 GPU_UNIT = 4096
 """Replicates summed together first on a GPU, where sending many small sums back takes longer than making them."""
 
@@ -67,7 +70,8 @@ def cut(rule: Rule, plan: Plan, n_settings: int, replicates: int, budget_bytes: 
     workers = _cores() if on_cpu else 1
     belief_numbers = _belief_numbers(rule, plan)
     unit = min(UNIT if on_cpu else GPU_UNIT, _power_of_two_from(replicates))
-    batch = max(1, _power_of_two_up_to(min(CACHE_NUMBERS // belief_numbers, replicates // 2))) if on_cpu else None
+    wide = max(CACHE_NUMBERS // belief_numbers, LEAST_BATCH)
+    batch = max(1, _power_of_two_up_to(min(wide, replicates // 2))) if on_cpu else None
     step = max(unit, batch or 1)
     by_memory = budget_bytes / (2 * workers * bytes_per_replicate(rule, plan, n_settings, on_cpu))
     by_patience = TILE_NUMBERS / (plan.horizon * n_settings * belief_numbers) if on_cpu else math.inf
