@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
+from explorelab.errors import ExplorelabError, InterruptedByUserError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -140,19 +140,19 @@ def simulate(
     keep: Annotated[Keep | None, typer.Option(help="What --save holds; auto keeps replicates if they fit.")] = None,
 ) -> None:
     """Simulate an agent on a task and report regret, transitions, transition cost and visits."""
-    from explorelab import spec
+    from explorelab import flags, spec
     from explorelab.files import check_writable, write_whole
     from explorelab.simulation.api import simulate as run
     from explorelab.summary import summary, tidy
 
-    tables = _tables(config, agent, parameter, _task_flags(locals()))
+    tables = flags.tables_from(config, agent, parameter, flags.task_flags(locals()))
     for name in ("horizon", "replicates", "seed", "precision", "device", "memory", "keep"):
         if locals()[name] is not None:
             tables["run"][name] = str(locals()[name]) if name in ("precision", "keep") else locals()[name]
     if times is not None:
-        tables["run"]["times"] = _whole_numbers("--times", times)
+        tables["run"]["times"] = flags.whole_numbers("--times", times)
     for text in sweep or []:
-        name, values = _name_and_value("--sweep", text)
+        name, values = flags.name_and_value("--sweep", text)
         tables["sweep"][name] = values if isinstance(values, list) else [values]
     for target in (csv, figure, save):
         if target is not None:
@@ -163,7 +163,7 @@ def simulate(
         check_format(figure)
     who, where, how = spec.build_agent(tables["agent"]), spec.build_task(tables["task"]), spec.check_run(tables["run"])
     if as_json:
-        how.setdefault("times", _few_times(how["horizon"]))
+        how.setdefault("times", flags.few_times(how["horizon"]))
         how.setdefault("visits", "times")
     if save is None:
         how.setdefault("keep", "statistics")
@@ -204,14 +204,14 @@ def bounds(
     as_json: AsJson = False,
 ) -> None:
     """Say what theory promises for an agent on a task, and where it promises nothing."""
-    from explorelab import catalogue, spec
+    from explorelab import catalogue, flags, spec
     from explorelab.bounding import bounds as promised
 
-    tables = _tables(config, agent, parameter, _task_flags(locals()))
+    tables = flags.tables_from(config, agent, parameter, flags.task_flags(locals()))
     if horizon is not None:
         tables["run"]["horizon"] = horizon
     how = spec.check_run(tables["run"])
-    at = _whole_numbers("--times", times) if times is not None else how.get("times") or _few_times(how["horizon"])
+    at = flags.whole_numbers("--times", times) if times is not None else how.get("times") or flags.few_times(how["horizon"])
     who, where = spec.build_agent(tables["agent"]), spec.build_task(tables["task"])
     table = promised(who, where, how["horizon"], times=at, epsilon=epsilon)
     if as_json:
@@ -232,89 +232,6 @@ def reproduce(
     with _long_work():
         page = make(out, seed=seed, quick=quick)
     print(f"Wrote {page}")
-
-
-# What the commands share ----------------------------------------------------------------------------------------------
-
-_TASK_FLAGS = (
-    "landscape",
-    "profile",
-    "means",
-    "layout",
-    "noise_var",
-    "integer_noise",
-    "graph",
-    "directed",
-    "start",
-    "costs",
-    "cost_kind",
-    "cost_scale",
-)
-
-
-def _task_flags(flags: dict[str, Any]) -> dict[str, Any]:
-    given = {name: flags[name] for name in _TASK_FLAGS if flags[name] is not None}
-    if "means" in given and not Path(given["means"]).is_file():
-        given["means"] = _numbers_or_file("--means", given["means"])
-    return given
-
-
-def _tables(config: Path | None, agent: str | None, parameters: list[str] | None, task: dict[str, Any]) -> dict[str, Any]:
-    from explorelab import spec
-
-    tables = spec.read_spec(config) if config is not None else {name: {} for name in spec.TABLES}
-    if agent is not None:
-        if agent != tables["agent"].get("name", agent):
-            # Parameters of another agent's table mean nothing to this one.
-            tables["agent"] = {}
-        tables["agent"]["name"] = agent
-    tables["agent"] |= dict(_name_and_value("--set", text) for text in parameters or [])
-    rewards = {"landscape", "profile", "means"}
-    if rewards & task.keys():
-        tables["task"] = {name: v for name, v in tables["task"].items() if name not in rewards | {"layout"}}
-    tables["task"] |= task
-    return tables
-
-
-def _name_and_value(flag: str, text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"{flag} must be NAME=VALUE, got {text!r}.")
-    values = [_value(part) for part in value.split(",")]
-    return name.strip().replace("-", "_"), values if len(values) > 1 else values[0]
-
-
-def _value(text: str) -> Any:
-    text = text.strip()
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _numbers_or_file(flag: str, text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{flag} must be numbers with commas or a file that is there, got {text!r}.") from None
-
-
-def _whole_numbers(flag: str, text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{flag} must be whole numbers with commas, got {text!r}.") from None
-
-
-def _few_times(horizon: Any) -> list[int]:
-    """1, 2, 5, 10, 20, 50, ... and the horizon."""
-    from explorelab import checks
-
-    end = checks.whole("horizon", horizon, at_least=1)
-    steps = (digit * 10**power for power in range(len(str(end))) for digit in (1, 2, 5))
-    return [*(t for t in steps if t < end), end]
 
 
 def _save(runs: xr.Dataset, path: Path) -> None:
