@@ -33,6 +33,8 @@ class RowsBelief(NamedTuple):
     mean: Value
     var: Value
     rows: Float[Array, "row arm"]
+    arms: Int[Array, " row"]
+    """Which arm each row came from; -1 for rows not yet there."""
     n_seen: Int[Array, ""]
 
     @property
@@ -60,13 +62,21 @@ def _prior_mean(params: Params, n_arms: int) -> Value:
 def init_rows(params: Params, n_arms: int) -> RowsBelief:
     """The prior, with no rows yet."""
     cov = params["prior_cov"]
-    return RowsBelief(_prior_mean(params, n_arms), jnp.diag(cov), jnp.zeros((0, n_arms), cov.dtype), jnp.int32(0))
+    rows, arms = jnp.zeros((0, n_arms), cov.dtype), jnp.zeros(0, jnp.int32)
+    return RowsBelief(_prior_mean(params, n_arms), jnp.diag(cov), rows, arms, jnp.int32(0))
 
 
 def resize_rows(belief: RowsBelief, until: int) -> RowsBelief:
     """The same belief with room for `until` rows; rows not yet seen are zero and change nothing."""
     room = until - belief.rows.shape[0]
-    return belief._replace(rows=jnp.pad(belief.rows, ((0, room), (0, 0))))
+    return belief._replace(
+        rows=jnp.pad(belief.rows, ((0, room), (0, 0))), arms=jnp.pad(belief.arms, (0, room), constant_values=-1)
+    )
+
+
+def seen_rows(params: Params, belief: RowsBelief) -> Value:
+    """How often each arm has been seen; counted at the end, which is cheaper than at every step."""
+    return (belief.arms[:, None] == jnp.arange(belief.mean.shape[0])).sum(0, dtype=jnp.int32)
 
 
 def update_rows(params: Params, belief: RowsBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> RowsBelief:
@@ -79,6 +89,7 @@ def update_rows(params: Params, belief: RowsBelief, arm: Int[Array, ""], reward:
         # Rounding may take a variance that is really zero a hair below it.
         var=jnp.maximum(belief.var - row**2, 0),
         rows=lax.dynamic_update_index_in_dim(belief.rows, row, belief.n_seen, 0),
+        arms=belief.arms.at[belief.n_seen].set(arm.astype(jnp.int32)),
         n_seen=belief.n_seen + 1,
     )
 
@@ -134,6 +145,7 @@ def correlated(kernel: str | None) -> Learner:
         update=update_rows,
         stages=_row_stages,
         resize=resize_rows,
+        seen=seen_rows,
         # Rows cost arms x t a step, the square root about 2 arms^2; measured to cross at t = 8 N for 25 arms, 4 N for 100.
         for_size=lambda n_arms, horizon: correlated(kernel) if horizon <= 4 * n_arms else root,
     )

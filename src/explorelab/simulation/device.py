@@ -15,11 +15,11 @@ from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.statistics import UNIT
 
-CACHE_NUMBERS = 20_480
-"""Numbers of belief per batch that a CPU core keeps close; measured best between 10 000 and 40 000."""
+CACHE_NUMBERS = 81_920
+"""Numbers of belief per batch that a CPU core keeps close: 8 correlated beliefs of 100 arms, 256 independent ones."""
 
-LEAST_BATCH = 64
-"""Narrower batches waste a core's vector unit: beliefs too large for the cache still want wide ones."""
+WIDEST_BATCH = 2048
+"""Wider ones gain nothing."""
 
 GPU_UNIT = 4096
 """Replicates summed together first on a GPU, where sending many small sums back takes longer than making them."""
@@ -70,7 +70,7 @@ def cut(rule: Rule, plan: Plan, n_settings: int, replicates: int, budget_bytes: 
     workers = _cores() if on_cpu else 1
     belief_numbers = _belief_numbers(rule, plan)
     unit = min(UNIT if on_cpu else GPU_UNIT, _power_of_two_from(replicates))
-    wide = max(CACHE_NUMBERS // belief_numbers, LEAST_BATCH)
+    wide = min(CACHE_NUMBERS // belief_numbers, WIDEST_BATCH)
     batch = max(1, _power_of_two_up_to(min(wide, replicates // 2))) if on_cpu else None
     step = max(unit, batch or 1)
     by_memory = budget_bytes / (2 * workers * bytes_per_replicate(rule, plan, n_settings, on_cpu))
