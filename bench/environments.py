@@ -1,4 +1,4 @@
-"""Environments of their own for the libraries that explorelab is measured against: `.venv-bench-<name>/`, made once and kept.
+"""Environments for the libraries that explorelab is measured against: `.venv-bench-<name>/`, made once and kept.
 
 A library that cannot be installed here is no failure of the benchmark: the reason is kept and shown in its place.
 """
@@ -38,7 +38,7 @@ ENVIRONMENTS = {
     environment.name: environment
     for environment in (
         Environment("pymab", ("pymab==2.0.1",)),
-        Environment("river", ("river==0.26.*",)),
+        Environment("river", ("river==0.26.*", "gymnasium")),
         # Imports scipy functions that scipy 1.12 removed; the last scipy that has them does not support Python 3.12.
         Environment("smpybandits", ("SMPyBandits==0.9.7", "scipy<1.12", "numpy<2"), python="3.11"),
         Environment("mabby", ("mabby==0.1.2",)),
@@ -48,6 +48,8 @@ ENVIRONMENTS = {
         # A build of torch for the CPU alone; others bring several GB of CUDA with them.
         Environment("botorch", ("torch==2.13.0", "botorch"), python="3.11"),
         Environment("jax-lowest", ("jax==0.11.2",)),
+        # Known to wait for itself for ever: shows that the check can fail.
+        Environment("jax-older", ("jax==0.10.2",), python="3.11"),
     )
 }
 

@@ -24,8 +24,8 @@ WIDEST_BATCH = 2048
 GPU_UNIT = 4096
 """Replicates summed together first on a GPU, where sending many small sums back takes longer than making them."""
 
-TILE_NUMBERS = 2e8
-"""Work of one tile, in numbers touched: a fraction of a second, so that progress moves and an interrupt is heard."""
+TILE_NUMBERS = 1e9
+"""Work of one tile, in numbers touched: about a second: progress moves, an interrupt is heard, calls cost little."""
 
 
 @dataclass(frozen=True)
