@@ -15,8 +15,8 @@ from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.statistics import UNIT
 
-CACHE_NUMBERS = 81_920
-"""Numbers of belief per batch that a CPU core keeps close: 8 correlated beliefs of 100 arms, 256 independent ones."""
+CACHE_NUMBERS = 163_840
+"""Numbers of belief per batch that a CPU core keeps close: 16 correlated beliefs of 100 arms, 512 independent ones."""
 
 WIDEST_BATCH = 2048
 """Wider ones gain nothing."""
