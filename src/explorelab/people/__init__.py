@@ -1,0 +1,1 @@
+"""People: what they chose, read and checked; and what the library finds in it."""

@@ -1,0 +1,126 @@
+"""What people chose, as arrays: a row for each block that someone played, a column for each of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+NOWHERE = -1
+"""The arm of a trial without one, and where a person stands who has not chosen yet."""
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Something in the file that is kept out of the analysis, and why."""
+
+    participant: str
+    block: str
+    """Empty: all blocks of this participant."""
+    n_trials: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the arms are: how many, where they lie, how rewards vary."""
+
+    n_arms: int
+    places: np.ndarray | None = None
+    """Where each arm lies (arm x dimension); None: nowhere in particular."""
+    noise_var: float | None = None
+    """Variance of a reward about its arm's mean, where it is known."""
+    shape: tuple[int, int] | None = None
+    """Width and height of a grid; arm number = x * height + y."""
+    name: str = "task"
+
+    @property
+    def distances(self) -> np.ndarray | None:
+        """Euclidean distance between every pair of arms, if they lie somewhere."""
+        if self.places is None:
+            return None
+        return np.sqrt(((self.places[:, None] - self.places[None]) ** 2).sum(-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Every trial of every person. Rows are blocks (a person starts each one afresh), columns are trials.
+
+    Rows are sorted by participant and block. Trials that a block does not have are neither observed nor scored.
+    """
+
+    layout: Layout
+    participants: tuple[str, ...]
+    """Their labels, in the order in which results have them."""
+    participant: np.ndarray
+    """Which of them played each row (an index, int)."""
+    block: np.ndarray
+    """The label of each row's block (str), unique within a participant."""
+    arm: np.ndarray
+    """row x trial, int32, from 0; `NOWHERE` on a trial without one."""
+    reward: np.ndarray
+    """row x trial, float64; 0 where none was seen."""
+    observed: np.ndarray
+    """row x trial, bool: an arm was sampled and its reward seen, so that it is learned from."""
+    scored: np.ndarray
+    """row x trial, bool: the person was free to choose and did, so that a model must account for it."""
+    present: np.ndarray
+    """row x trial, bool: the trial exists (a missed one without a reward is present, but neither observed nor scored)."""
+    available: np.ndarray | None = None
+    """row x trial x arm, bool; None: every arm was available at every trial."""
+    means: np.ndarray | None = None
+    """row x arm: the true mean rewards of each row's landscape, where known; regret needs them."""
+    start: np.ndarray | None = None
+    """Where the person stood before each row's first trial (int, `NOWHERE` if nowhere); None: nowhere at all."""
+    conditions: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Further columns that are constant within a block, a value for each row."""
+    exclusions: Sequence[Exclusion] = ()
+    table: pd.DataFrame | None = None
+    """The tidy rows that this was made from, kept ones only, in file order."""
+    source: str = ""
+    """Where it came from, for reports."""
+    note: str = ""
+
+    @property
+    def n_participants(self) -> int:
+        """How many people there are."""
+        return len(self.participants)
+
+    @property
+    def n_rows(self) -> int:
+        """How many blocks were played, by everyone together."""
+        return len(self.participant)
+
+    @property
+    def n_trials(self) -> int:
+        """Trials of the longest block."""
+        return int(self.arm.shape[1])
+
+    @property
+    def n_scored(self) -> np.ndarray:
+        """How many choices of each participant a model must account for."""
+        return np.bincount(self.participant, self.scored.sum(1), self.n_participants).astype(int)
+
+    def rows(self, keep: Any) -> Choices:
+        """These rows alone (a mask or indices), with the participants that have any."""
+        at = np.arange(self.n_rows)[keep]
+        who, renumbered = np.unique(self.participant[at], return_inverse=True)
+        n_trials = int(self.present[at].sum(1).max(initial=1))
+
+        def cut(array: np.ndarray | None) -> np.ndarray | None:
+            return None if array is None else array[at]
+
+        return replace(
+            self,
+            participants=tuple(self.participants[i] for i in who),
+            participant=renumbered,
+            block=self.block[at],
+            **{name: getattr(self, name)[at][:, :n_trials] for name in ("arm", "reward", "observed", "scored", "present")},
+            available=None if self.available is None else self.available[at][:, :n_trials],
+            means=cut(self.means),
+            start=cut(self.start),
+            conditions={name: values[at] for name, values in self.conditions.items()},
+        )
