@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import explorelab as xl
-from explorelab.agents.types import Moment
+from explorelab.agents.types import Moment, Ways, prepared
 
 N_ARMS, NOISE_VAR, HORIZON = 5, 2.0, 50
 
@@ -39,7 +39,8 @@ def full_params(agent, noise_var=NOISE_VAR, horizon=HORIZON, n_arms=N_ARMS, dist
     """The agent's parameters with what a simulation adds to them."""
     added = {"noise_var": noise_var, "horizon": horizon, "n_arms": n_arms}
     params = {name: jnp.asarray(value, dtype) for name, value in (added | dict(agent.params)).items()}
-    return agent.rule.learner.prepare(params, jnp.asarray(distances, dtype))
+    # On a line, the walk is the distance.
+    return prepared(agent.rule, params, Ways(jnp.asarray(distances, dtype), jnp.asarray(distances, dtype)))
 
 
 def belief_after(agent, params, history, n_arms=N_ARMS):
@@ -53,4 +54,5 @@ def belief_after(agent, params, history, n_arms=N_ARMS):
 
 def moment_after(history):
     """The decision that follows this history, when one decision is made at every step."""
-    return Moment(jnp.int32(len(history) + 1), jnp.int32(len(history)))
+    position = history[-1][0] if history else -1
+    return Moment(jnp.int32(len(history) + 1), jnp.int32(len(history)), jnp.int32(position))

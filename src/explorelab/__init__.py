@@ -17,6 +17,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorelab import theory
     from explorelab.agents import AGENTS, Agent
+    from explorelab.agents.habits import with_habits
+    from explorelab.agents.human import (
+        delta_rule,
+        gp_ucb_constant,
+        kalman_thompson,
+        kalman_ucb,
+        kalman_value,
+        local_search,
+        random_choice,
+        situated_ucl,
+        variance_greedy,
+        win_stay_lose_shift,
+    )
     from explorelab.agents.rivals import (
         agrawal_hedge_teneketzis,
         bayes_ucb,
@@ -57,6 +70,19 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "agents": ("AGENTS", "Agent"),
+    "agents.habits": ("with_habits",),
+    "agents.human": (
+        "delta_rule",
+        "gp_ucb_constant",
+        "kalman_thompson",
+        "kalman_ucb",
+        "kalman_value",
+        "local_search",
+        "random_choice",
+        "situated_ucl",
+        "variance_greedy",
+        "win_stay_lose_shift",
+    ),
     "agents.rivals": (
         "agrawal_hedge_teneketzis",
         "bayes_ucb",
@@ -107,6 +133,7 @@ __all__ = [
     "block_ucl",
     "boltzmann",
     "bounds",
+    "delta_rule",
     "deterministic_ucl",
     "epsilon_greedy",
     "epsilon_n_greedy",
@@ -114,16 +141,23 @@ __all__ = [
     "gaussian_noise",
     "gittins",
     "gp_ucb",
+    "gp_ucb_constant",
     "grid",
     "integer_noise",
+    "kalman_thompson",
+    "kalman_ucb",
+    "kalman_value",
     "kl_ucb",
     "knowledge_gradient",
     "landscape",
     "line",
+    "local_search",
     "mean_greedy",
     "on_graph",
     "profile",
+    "random_choice",
     "simulate",
+    "situated_ucl",
     "stochastic_ucl",
     "theory",
     "thompson",
@@ -131,7 +165,10 @@ __all__ = [
     "ucb1_normal",
     "ucb2",
     "ucb_v",
+    "variance_greedy",
+    "win_stay_lose_shift",
     "with_costs",
+    "with_habits",
     "with_noise",
 ]
 

@@ -234,6 +234,62 @@ def reproduce(
     print(f"Wrote {page}")
 
 
+@app.command()
+def check(
+    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
+    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a file of people's choices: everything wrong with it at once, by row and column."""
+    from explorelab.people.reading import check_choices
+    from explorelab.people.showing import show_report
+
+    report = check_choices(data, task)
+    if as_json:
+        print(json.dumps(report.as_json(), allow_nan=False))
+    else:
+        show_report(report)
+    if not report.ok:
+        raise typer.Exit(2)
+
+
+@app.command()
+def phenotypes(
+    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
+    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
+    power: Annotated[str, typer.Option(help="How the power law is fitted: raw or log-log.")] = "raw",
+    by: Annotated[str, typer.Option(help="One curve for each block, or for each participant.")] = "block",
+    bootstrap: Annotated[int, typer.Option(help="Resampled curves for the probability of each label; 0: none.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    figure: Annotated[Path | None, typer.Option(help="Draw curves, means and shares: .png, .svg or .pdf.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the label of every curve, with its probability and fits.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label each curve of observed regret linear, power or log, and report how common each is beside the paper."""
+    from explorelab.files import check_writable, write_whole
+    from explorelab.people import phenotype_figure, phenotype_summary
+    from explorelab.people.phenotypes import phenotypes as label
+    from explorelab.people.reading import read_choices
+    from explorelab.regret_figure import check_format
+
+    for target in (csv, figure):
+        if target is not None:
+            check_writable(target)
+    if figure is not None:
+        check_format(figure)
+    how: dict[str, Any] = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by}
+    with _long_work():
+        result = label(read_choices(data, task), **how)
+    if csv is not None:
+        write_whole(csv, lambda path: phenotype_summary.labels_table(result).to_csv(path, index=False))
+    if figure is not None:
+        phenotype_figure.write_figure(result, figure)
+    if as_json:
+        print(json.dumps(phenotype_summary.summary(result), allow_nan=False))
+    else:
+        phenotype_summary.show(result)
+
+
 def _save(runs: xr.Dataset, path: Path) -> None:
     runs.to_netcdf(path, engine="h5netcdf")
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from explorelab import checks
-from explorelab.agents import AGENTS, Agent, parameters_of
+from explorelab.agents import Agent, agent_named, parameters_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task, bandit, grid, integer_noise, landscape, line, on_graph, profile, with_costs, with_noise
 
@@ -79,14 +79,13 @@ def build_agent(table: Table) -> Agent:
     """The agent that a table describes: its name, and any of its parameters."""
     given = dict(table)
     name = given.pop("name", "deterministic-ucl")
-    builder = checks.one_of("agent", name, AGENTS)
     known = parameters_of(name)
     for parameter, value in given.items():
         if parameter not in known:
             raise unknown_name(f"parameter of {name}", parameter, known)
         if parameter in FILES_WANTED and isinstance(value, str):
             given[parameter] = read_numbers(value)
-    return builder(**given)
+    return agent_named(name, **given)
 
 
 def build_task(table: Table) -> Task:

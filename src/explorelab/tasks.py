@@ -77,6 +77,13 @@ class Task:
             return None
         return np.sqrt(((self.places[:, None] - self.places[None]) ** 2).sum(-1))
 
+    @property
+    def walks(self) -> np.ndarray | None:
+        """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
+        if self.places is None:
+            return None
+        return np.abs(self.places[:, None] - self.places[None]).sum(-1)
+
     def __repr__(self) -> str:
         parts = [f"{self.n_arms} arms", f"{self.noise.kind} noise of variance {self.noise.var:g}"]
         parts += ["graph of moves"] if self.moves is not None else []

@@ -1,7 +1,8 @@
 """Agents: decision rules composed of a learner, a limit, a choice rule and a commitment."""
 
-from explorelab.agents import rivals, ucl
-from explorelab.agents.registry import AGENTS, parameters_of
+from explorelab.agents import human, rivals, ucl
+from explorelab.agents.naming import agent_named, parameters_of
+from explorelab.agents.registry import AGENTS
 from explorelab.agents.types import Agent, Belief, ChoiceRule, Commitment, Learner, Moment, Rule
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "Learner",
     "Moment",
     "Rule",
+    "agent_named",
+    "human",
     "parameters_of",
     "rivals",
     "ucl",

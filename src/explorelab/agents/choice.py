@@ -147,6 +147,49 @@ SOFTMAX: dict[str, ChoiceRule] = {
 """Temperature over time: v; nu / log t; or Delta Q_min / (2 log t), the paper's feedback rule."""
 
 
+# Without values -------------------------------------------------------------------------------------------------------
+
+
+def _log_probs_uniform(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    return boltzmann(jnp.zeros_like(value), jnp.ones((), value.dtype), available)
+
+
+def _draw_uniform(
+    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+) -> Int[Array, ""]:
+    return draw_from(_log_probs_uniform(params, belief, value, moment, available), chance.uniform)
+
+
+uniform = ChoiceRule("uniform", _log_probs_uniform, _draw_uniform)
+"""Every available arm alike."""
+
+
+def _log_probs_wsls(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    """Stay with probability win_stay or 1 - lose_shift, otherwise any other available arm alike.
+
+    Uniform before the first choice, and where staying is not possible; staying is certain where nothing else is.
+    """
+    allowed = jnp.ones(value.shape, bool) if available is None else available
+    last = _arms(value) == moment.position
+    stays, others = allowed & last, allowed & ~last
+    n_others = jnp.maximum(others.sum(), 1)
+    stay = jnp.where(belief.won > 0, params["win_stay"], 1 - params["lose_shift"]).astype(value.dtype)
+    stay = jnp.where(others.any(), stay, 1.0)
+    stay = jnp.where(stays.any(), stay, 0.0)
+    probability = jnp.where(stays, stay, jnp.where(others, (1 - stay) / n_others, 0.0))
+    return jnp.where(probability > 0, jnp.log(jnp.where(probability > 0, probability, 1.0)), NEVER)
+
+
+def _draw_wsls(
+    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+) -> Int[Array, ""]:
+    return draw_from(_log_probs_wsls(params, belief, value, moment, available), chance.uniform)
+
+
+win_stay_lose_shift = ChoiceRule("win-stay-lose-shift", _log_probs_wsls, _draw_wsls)
+"""For the learner that remembers whether it won."""
+
+
 # Epsilon-greedy -------------------------------------------------------------------------------------------------------
 
 

@@ -18,10 +18,12 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import lax
+from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, Int
 
 from explorelab.agents.kernels import KERNELS, correlation
-from explorelab.agents.types import Learner, Params, Value
+from explorelab.agents.learners import before_each
+from explorelab.agents.types import Learner, Params, Told, Value
 
 STAGES = 5
 """Rows are added in so many stages: each is compiled apart, and each row not yet there is a row not multiplied."""
@@ -42,12 +44,18 @@ class RowsBelief(NamedTuple):
         """Marginal standard deviation of each arm."""
         return jnp.sqrt(self.var)
 
+    @property
+    def plays(self) -> Value:
+        """How often each arm has been seen; counted when asked, which is cheaper than at every step."""
+        return (self.arms[:, None] == jnp.arange(self.mean.shape[0])).sum(0, dtype=jnp.int32)
+
 
 class RootBelief(NamedTuple):
     """Correlated belief as a square root of its covariance."""
 
     mean: Value
     root: Float[Array, "arm arm"]
+    plays: Value
 
     @property
     def sd(self) -> Value:
@@ -74,9 +82,9 @@ def resize_rows(belief: RowsBelief, until: int) -> RowsBelief:
     )
 
 
-def seen_rows(params: Params, belief: RowsBelief) -> Value:
-    """How often each arm has been seen; counted at the end, which is cheaper than at every step."""
-    return (belief.arms[:, None] == jnp.arange(belief.mean.shape[0])).sum(0, dtype=jnp.int32)
+def seen_rows(params: Params, belief: RowsBelief | RootBelief) -> Value:
+    """How often each arm has been seen."""
+    return belief.plays
 
 
 def update_rows(params: Params, belief: RowsBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> RowsBelief:
@@ -94,9 +102,41 @@ def update_rows(params: Params, belief: RowsBelief, arm: Int[Array, ""], reward:
     )
 
 
+class ReplayedBelief(NamedTuple):
+    """What was believed before each trial of a block."""
+
+    mean: Float[Array, "trial arm"]
+    sd: Float[Array, "trial arm"]
+    plays: Float[Array, "trial arm"]
+
+
+def replay_rows(params: Params, n_arms: int, told: Told) -> ReplayedBelief:
+    """The belief before every trial: with the choices given, the rows are one Cholesky factor and one triangular solve.
+
+    Trials not observed are made independent of everything, so that their rows are zero.
+    """
+    cov, mean = params["prior_cov"], _prior_mean(params, n_arms)
+    seen = told.observed.astype(cov.dtype)
+    cross = cov[told.arm] * seen[:, None]
+    gram = cross[:, told.arm] * seen + jnp.diag(jnp.where(told.observed, params["noise_var"], 1.0))
+    surprise = (told.reward - mean[told.arm]) * seen
+    solved = solve_triangular(jnp.linalg.cholesky(gram), jnp.column_stack([cross, surprise]), lower=True)
+    rows, news = solved[:, :-1], solved[:, -1:]
+    var = jnp.diag(cov) - before_each(rows**2)
+    # The square root of a variance that rounding took to zero has no derivative.
+    positive = var > 0
+    chosen = (told.arm[:, None] == jnp.arange(n_arms)) & told.observed[:, None]
+    return ReplayedBelief(
+        mean=mean + before_each(rows * news),
+        sd=jnp.where(positive, jnp.sqrt(jnp.where(positive, var, 1.0)), 0.0),
+        plays=before_each(chosen.astype(cov.dtype)),
+    )
+
+
 def init_root(params: Params, n_arms: int) -> RootBelief:
     """The prior, with the symmetric square root that exists for singular covariances too."""
-    return RootBelief(_prior_mean(params, n_arms), params["prior_root"])
+    root = params["prior_root"]
+    return RootBelief(_prior_mean(params, n_arms), root, jnp.zeros(n_arms, root.dtype))
 
 
 def update_root(params: Params, belief: RootBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> RootBelief:
@@ -109,6 +149,7 @@ def update_root(params: Params, belief: RootBelief, arm: Int[Array, ""], reward:
     return RootBelief(
         mean=belief.mean + gain * (reward - belief.mean[arm]),
         root=belief.root - shrink * jnp.outer(gain, loading),
+        plays=belief.plays.at[arm].add(1),
     )
 
 
@@ -146,6 +187,7 @@ def correlated(kernel: str | None) -> Learner:
         stages=_row_stages,
         resize=resize_rows,
         seen=seen_rows,
+        replay=replay_rows,
         # Rows cost arms x t a step, the square root about 2 arms^2; measured to cross at t = 8 N for 25 arms, 4 N for 100.
         for_size=lambda n_arms, horizon: correlated(kernel) if horizon <= 4 * n_arms else root,
     )
@@ -159,4 +201,5 @@ def square_root(kernel: str | None) -> Learner:
         prepare=lambda params, distances: _prior_root(kernel, params, distances),
         init=init_root,
         update=update_root,
+        seen=seen_rows,
     )

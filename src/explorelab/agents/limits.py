@@ -63,6 +63,21 @@ def believed_mean(params: Params, belief: Any, moment: Moment) -> Value:
     return belief.mean
 
 
+def constant_bonus(params: Params, belief: Any, moment: Moment) -> Value:
+    """mu_i + bonus sigma_i, the same bonus at every time."""
+    return _unless_unseen(belief, belief.mean + params["bonus"] * belief.sd)
+
+
+def uncertainty(params: Params, belief: Any, moment: Moment) -> Value:
+    """sigma_i alone."""
+    return belief.sd
+
+
+def nothing(params: Params, belief: Any, moment: Moment) -> Value:
+    """Every arm alike."""
+    return jnp.zeros_like(belief.plays)
+
+
 def knowledge_gradient(params: Params, belief: Any, moment: Moment) -> Value:
     """mu_i + (T - t) nu_i, what one more look at arm i is worth over the rest of the task (Ryzhov, Powell & Frazier 2012).
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from explorelab.agents.types import Agent, Params, Rule
 from explorelab.errors import unknown_name
@@ -17,6 +17,7 @@ class Design(NamedTuple):
     rule: Rule
     params: Params
     least_horizon: int = 1
+    free: tuple[str, ...] = ()
 
 
 AGENTS: dict[str, Callable[..., Agent]] = {}
@@ -34,13 +35,10 @@ def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
         for parameter in given:
             if parameter not in known:
                 raise unknown_name(f"parameter of {name}", parameter, known)
-        rule, params, least_horizon = design(*args, **given)
-        return Agent(name, rule, params, signature.bind(*args, **given).arguments, build, least_horizon)
+        made = design(*args, **given)
+        return Agent(
+            name, made.rule, made.params, signature.bind(*args, **given).arguments, build, made.least_horizon, made.free
+        )
 
     AGENTS[name] = build
     return build
-
-
-def parameters_of(name: str) -> Mapping[str, Any]:
-    """Names and default values of a named agent's parameters, in order."""
-    return {p.name: p.default for p in inspect.signature(AGENTS[name]).parameters.values()}

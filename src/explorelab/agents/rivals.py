@@ -12,7 +12,7 @@ from explorelab.agents import choice, commitment, correlated, learners, limits
 from explorelab.agents.gittins import gittins_table
 from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.types import ChoiceRule, Rule
-from explorelab.agents.ucl import gaussian_prior, softmax
+from explorelab.agents.ucl import free_prior, gaussian_prior, softmax
 
 
 def _greedy(ties: str) -> ChoiceRule:
@@ -120,7 +120,8 @@ def thompson(
     """Thompson sampling (1933): each arm with the probability that it is the best, joint draws for correlated arms."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     if learner is learners.independent:
-        return Design(Rule(learner, limits.believed_mean, choice.probability_matching, commitment.every_step), params)
+        rule = Rule(learner, limits.believed_mean, choice.probability_matching, commitment.every_step)
+        return Design(rule, params, free=free_prior(params))
     joint = correlated.square_root(None if prior_cov is not None else kernel)
     return Design(Rule(joint, limits.believed_mean, choice.probability_matching_joint, commitment.every_step), params)
 
@@ -155,7 +156,8 @@ def boltzmann(
     """Softmax over expected rewards (Cesa-Bianchi & Fischer 1998; Sutton & Barto 1998), constant or cooling."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     rule, schedule = softmax(cooling, temperature, cooling_rate)
-    return Design(Rule(learner, limits.mean_only, rule, commitment.every_step), params | schedule)
+    free = (*free_prior(params), *schedule)
+    return Design(Rule(learner, limits.mean_only, rule, commitment.every_step), params | schedule, free=free)
 
 
 @named_agent
@@ -171,7 +173,8 @@ def epsilon_greedy(
     """The best expected reward, or with probability epsilon any arm at random (Sutton & Barto 1998)."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     params["epsilon"] = checks.scalar("epsilon", epsilon, at_least=0, at_most=1)
-    return Design(Rule(learner, limits.mean_only, choice.epsilon_constant, commitment.every_step), params)
+    rule = Rule(learner, limits.mean_only, choice.epsilon_constant, commitment.every_step)
+    return Design(rule, params, free=("epsilon",))
 
 
 @named_agent

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 type Params = Mapping[str, Any]
@@ -33,6 +34,8 @@ class Moment(NamedTuple):
     """Time of the decision, from 1; rewards up to t - 1 are known."""
     n_decisions: Int[Array, ""]
     """How many decisions were made before this one (fewer than t - 1 when the agent commits to blocks)."""
+    position: Int[Array, ""] | np.integer[Any] = np.int32(-1)
+    """The arm chosen last, or where the agent stands at first; -1: nowhere yet."""
 
 
 class Chance(NamedTuple):
@@ -42,6 +45,15 @@ class Chance(NamedTuple):
     """A number in the open interval (0, 1)."""
     key: PRNGKeyArray
     """For rules that need more than one number, such as a draw for every arm."""
+
+
+class Told(NamedTuple):
+    """What was chosen and seen on each trial of a block."""
+
+    arm: Int[Array, " trial"]
+    reward: Float[Array, " trial"]
+    observed: Bool[Array, " trial"]
+    """Whether the reward was seen; other trials teach nothing."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,9 @@ class Learner:
     """How often each arm has been seen, where the belief knows; otherwise the simulator counts."""
     for_size: Callable[[int, int], Learner] | None = None
     """The equivalent learner that is cheapest for so many arms and steps, where there is more than one."""
+    replay: Callable[[Params, int, Told], Any] | None = None
+    """The belief before every trial (its `mean` and `sd`) of a block whose choices are known, all at once; the same numbers
+    as `update` one by one, and cheaper to differentiate. None: one by one."""
 
 
 type Limit = Callable[[Params, Any, Moment], Value]
@@ -76,6 +91,8 @@ class ChoiceRule:
     name: str
     log_probs: Callable[[Params, Any, Value, Moment, Available], Value]
     draw: Callable[[Params, Any, Value, Moment, Available, Chance], Int[Array, ""]]
+    walks: bool = False
+    """Whether it asks how long the walks between arms are (`walks` among the parameters)."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +114,21 @@ class Rule:
     commitment: Commitment
 
 
+class Ways(NamedTuple):
+    """How far arms are from each other; None where they lie nowhere, or nobody asks."""
+
+    distances: Float[Array, "arm arm"] | None = None
+    """Straight, for priors."""
+    walks: Float[Array, "arm arm"] | None = None
+    """Along the axes, for those who walk."""
+
+
+def prepared(rule: Rule, params: Params, ways: Ways) -> Params:
+    """The parameters with all that follows from them and from where the arms lie."""
+    params = rule.learner.prepare(params, ways.distances)
+    return {**params, "walks": ways.walks} if rule.choice.walks else params
+
+
 @dataclass(frozen=True, eq=False)
 class Agent:
     """A decision rule with a value for each of its parameters."""
@@ -111,6 +143,8 @@ class Agent:
     """Builds an agent of the same name from other values, with the same checks."""
     least_horizon: int = 1
     """The shortest horizon for which the rule is defined."""
+    free: tuple[str, ...] = ()
+    """The parameters in which people differ: those that a fit estimates unless told otherwise."""
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"

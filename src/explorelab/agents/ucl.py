@@ -58,7 +58,14 @@ def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRu
     return rule, {}
 
 
-def _credibility(scale: Any, power: Any) -> dict[str, Any]:
+def free_prior(params: dict[str, Any]) -> tuple[str, ...]:
+    """The parameters of a prior in which people differ; those given for each arm, or as a matrix, are not sought."""
+    names = ("prior_mean", "prior_var", "length_scale")
+    return tuple(name for name in names if name in params and np.ndim(params[name]) == 0)
+
+
+def credibility(scale: Any, power: Any) -> dict[str, Any]:
+    """K and a of the quantile 1 - 1/(K t^a)."""
     why = "a smaller one puts the upper limit below the mean at t = 1"
     return {
         "credibility_scale": checks.scalar("credibility_scale (K)", scale, at_least=2, why=why),
@@ -86,7 +93,7 @@ def deterministic_ucl(
     """At every step the arm with the highest upper credible limit (algorithm 1)."""
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     rule = checks.one_of("tie rule", ties, choice.GREEDY)
-    return _ucl(prior, _credibility(credibility_scale, credibility_power), rule, commitment.every_step)
+    return _ucl(prior, credibility(credibility_scale, credibility_power), rule, commitment.every_step)
 
 
 @named_agent
@@ -111,7 +118,8 @@ def stochastic_ucl(
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     rule, schedule = softmax(cooling, temperature, cooling_rate)
     when = checks.one_of("commitment", commitment, COMMITMENTS)
-    return _ucl(prior, _credibility(credibility_scale, credibility_power) | schedule, rule, when)
+    design = _ucl(prior, credibility(credibility_scale, credibility_power) | schedule, rule, when)
+    return design._replace(free=(*free_prior(prior[1]), *schedule))
 
 
 COMMITMENTS = commitment.COMMITMENTS
@@ -136,4 +144,4 @@ def block_ucl(
     """
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     rule = checks.one_of("tie rule", ties, choice.GREEDY)
-    return _ucl(prior, _credibility(credibility_scale, credibility_power), rule, commitment.frames)
+    return _ucl(prior, credibility(credibility_scale, credibility_power), rule, commitment.frames)

@@ -44,6 +44,13 @@ class Layout:
             return None
         return np.sqrt(((self.places[:, None] - self.places[None]) ** 2).sum(-1))
 
+    @property
+    def walks(self) -> np.ndarray | None:
+        """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
+        if self.places is None:
+            return None
+        return np.abs(self.places[:, None] - self.places[None]).sum(-1)
+
 
 @dataclass(frozen=True, eq=False)
 class Choices:

@@ -148,6 +148,8 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
         raise InputError(f"{agent.name} needs a horizon of at least {agent.least_horizon}, got {horizon}.")
     if "length_scale" in agent.params and task.places is None:
         raise InputError(f"a length scale needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
+    if agent.rule.choice.walks and task.places is None:
+        raise InputError(f"a travel cost needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
     if "noise_var" not in agent.params and task.noise.var == 0 and _assumes_noise(agent):
         raise InputError("the task has no reward noise; tell the agent which noise_var above 0 to assume.")
     for name in ("prior_mean", "prior_var", "prior_cov", "noise_var"):

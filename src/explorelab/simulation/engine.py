@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int, UInt32
 
-from explorelab.agents.types import Chance, Moment, Params, Rule
+from explorelab.agents.types import Chance, Moment, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
 from explorelab.simulation.statistics import Moments, moments
 
@@ -49,7 +49,7 @@ class World(NamedTuple):
     gaps: Float[Array, " arm"]
     """In float64, as regret is."""
     noise_scale: Float[Array, ""]
-    distances: Float[Array, "arm arm"] | None
+    ways: Ways
     next_hop: Int[Array, "arm arm"] | None
     mean_costs: Float[Array, "arm arm"] | None
     start: Int[Array, ""]
@@ -204,7 +204,8 @@ def _move(
     """The arm pulled now: decided afresh where no goal selection is left, and one hop towards the goal in any case."""
     length = rule.commitment.length
     n_decisions = walk.n_decisions if length is not None or plan.moves else t - 1
-    moment = Moment(t, n_decisions)
+    position = walk.position if plan.start else jnp.where(t > 1, walk.position, -1)
+    moment = Moment(t, n_decisions, position)
     value = rule.limit(params, walk.belief, moment)
     chosen = rule.choice.draw(params, walk.belief, value, moment, None, decision)
     if length is None and not plan.moves:
@@ -269,10 +270,10 @@ def play_many(
     """
 
     def one_setting(params: Params) -> Any:
-        prepared = rule.learner.prepare(params, world.distances)
+        ready = prepared(rule, params, world.ways)
 
         def one_replicate(replicate: UInt32[Array, ""]) -> Records:
-            return play(rule, plan, prepared, world, keys, replicate)
+            return play(rule, plan, ready, world, keys, replicate)
 
         if batch is None:
             records = jax.vmap(one_replicate)(replicates)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab.agents.types import Agent, Rule
+from explorelab.agents.types import Agent, Rule, Ways
 from explorelab.progress import Progress
 from explorelab.simulation import chance
 from explorelab.simulation.device import cut, find_device, working_memory
@@ -133,6 +133,7 @@ def _arguments(agents: list[Agent], task: Task, request: Request) -> dict[str, A
         "gaps": task.gaps,
         "noise_scale": task.noise.scale,
         "distances": task.distances if "length_scale" in settings[0] else None,
+        "walks": task.walks if agents[0].rule.choice.walks else None,
         "next_hop": None if task.moves is None else task.moves.next_hop,
         "mean_costs": None if task.costs is None else task.costs.mean,
         "start": task.start or 0,
@@ -148,7 +149,7 @@ def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], W
         means=real(arguments["means"]),
         gaps=jnp.asarray(arguments["gaps"], jnp.float64),
         noise_scale=real(arguments["noise_scale"]),
-        distances=real(arguments["distances"]),
+        ways=Ways(real(arguments["distances"]), real(arguments["walks"])),
         next_hop=None if arguments["next_hop"] is None else jnp.asarray(arguments["next_hop"], jnp.int32),
         mean_costs=real(arguments["mean_costs"]),
         start=jnp.int32(arguments["start"]),

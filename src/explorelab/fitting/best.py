@@ -1,0 +1,61 @@
+"""The best of many starts for every problem."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from explorelab.fitting.model import Fitted
+from explorelab.fitting.optimise import Minimum
+from explorelab.fitting.solve import Problem, limits, minimised, screened, starting_points
+
+SCREENED = 4
+"""Points looked at for each start that is followed."""
+
+
+class Best(NamedTuple):
+    """The lowest minimum of every problem, and what all starts came to."""
+
+    z: np.ndarray
+    value: np.ndarray
+    converged: np.ndarray
+    n_steps: np.ndarray
+    start_values: np.ndarray
+    """problem x start: where each start ended; NaN if nowhere."""
+
+
+def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label: str, progress: bool | None = None) -> Best:
+    """The best minimum of every problem from so many starts.
+
+    Half of the starts are the best of a screen of points (four for each start), half the first points themselves, so that
+    no region is left out because it looked bad from afar.
+    """
+    low, high = limits(fitted.model)
+    n = len(each.rows)
+    points = starting_points(max(SCREENED * starts, 2), low, high, seed)
+    if not len(low):
+        points = points[:1]
+        values = screened(fitted, each, points, progress)
+        return Best(np.zeros((n, 0)), values[:, 0], np.ones(n, bool), np.zeros(n, int), values)
+    first = np.tile(np.arange(-(-starts // 2)), (n, 1))
+    if starts > 1:
+        values = screened(fitted, each, points, progress)
+        values = np.where(np.isfinite(values), values, np.inf)
+        values[:, : first.shape[1]] = np.inf
+        first = np.hstack([first, np.argsort(values, axis=1, kind="stable")[:, : starts - first.shape[1]]])
+    many: Problem = jax.tree.map(lambda x: np.repeat(x, starts, axis=0), each)
+    ended = minimised(fitted, many, points[first].reshape(n * starts, -1), label, progress)
+    return _lowest(ended, n, starts)
+
+
+def _lowest(ended: Minimum, n: int, starts: int) -> Best:
+    value = np.where(np.isfinite(ended.value), ended.value, np.nan).reshape(n, starts)
+    at = np.where(np.isnan(value), np.inf, value).argmin(1)
+    rows = np.arange(n)
+
+    def taken(array: np.ndarray) -> np.ndarray:
+        return array.reshape(n, starts, *array.shape[1:])[rows, at]
+
+    return Best(taken(ended.z), value[rows, at], taken(ended.converged), taken(ended.n_steps), value)

@@ -1,0 +1,129 @@
+"""How probable a person's choices are under an agent: the agent itself, replayed on what the person chose and saw.
+
+Nothing is written twice: the learner, limit and choice rule that simulate are the ones that score. A trial that was missed
+or forced is not scored; it is learned from if its reward was seen. Time counts every trial of a block, scored or not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Bool, Float, Int
+
+from explorelab.agents.types import Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
+from explorelab.people.data import NOWHERE, Choices, Layout
+
+
+class Block(NamedTuple):
+    """One block that a person played, as arrays over its trials; many blocks have a leading axis."""
+
+    arm: Int[Array, " trial"]
+    reward: Float[Array, " trial"]
+    observed: Bool[Array, " trial"]
+    scored: Bool[Array, " trial"]
+    position: Int[Array, " trial"]
+    """Where the person stood before each trial: the arm sampled last; -1: nowhere yet."""
+    available: Bool[Array, "trial arm"] | None
+
+
+def blocks_of(choices: Choices) -> Block:
+    """Every row of the choices as a block."""
+    return Block(
+        arm=jnp.asarray(choices.arm, jnp.int32),
+        reward=jnp.asarray(choices.reward, jnp.float64),
+        observed=jnp.asarray(choices.observed),
+        scored=jnp.asarray(choices.scored),
+        position=jnp.asarray(positions(choices), jnp.int32),
+        available=None if choices.available is None else jnp.asarray(choices.available),
+    )
+
+
+def ways_of(layout: Layout) -> Ways:
+    """How far the arms are from each other."""
+    if layout.places is None:
+        return Ways()
+    return Ways(jnp.asarray(layout.distances, jnp.float64), jnp.asarray(layout.walks, jnp.float64))
+
+
+def positions(choices: Choices) -> np.ndarray:
+    """Where each person stood before each trial: the last arm that they were on, or where they started."""
+    start = np.full(choices.n_rows, NOWHERE) if choices.start is None else choices.start
+    arms = np.concatenate([start[:, None], choices.arm[:, :-1]], axis=1)
+    known = np.where(arms != NOWHERE, np.arange(arms.shape[1]), 0)
+    return np.take_along_axis(arms, np.maximum.accumulate(known, axis=1), axis=1).astype(np.int32)
+
+
+def beliefs(rule: Rule, params: Params, n_arms: int, block: Block) -> Any:
+    """What the agent believes before each trial, given what the person chose and saw; arrays have a leading trial axis."""
+    told = Told(block.arm, block.reward, block.observed)
+    if rule.learner.replay is not None:
+        return rule.learner.replay(params, n_arms, told)
+
+    def trial(belief: Any, seen: Told) -> tuple[Any, Any]:
+        after = rule.learner.update(params, belief, seen.arm, seen.reward)
+        return jax.tree.map(lambda new, old: jnp.where(seen.observed, new, old), after, belief), belief
+
+    return lax.scan(trial, rule.learner.init(params, n_arms), told)[1]
+
+
+class Replay(NamedTuple):
+    """What an agent would have thought on each trial of a block."""
+
+    belief: Any
+    value: Float[Array, "trial arm"]
+    log_probs: Float[Array, "trial arm"]
+
+
+def replay(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> Replay:
+    """Belief, value and log-probability of every arm before each trial of a block, given everything before it."""
+    return decide(rule, params, ways, n_arms, block, beliefs(rule, prepared(rule, params, ways), n_arms, block))
+
+
+def decide(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, believed: Any) -> Replay:
+    """Value and log-probability of every arm before each trial of a block, from what is believed then."""
+    ready = prepared(rule, params, ways)
+    t = jnp.arange(1, block.arm.shape[0] + 1, dtype=jnp.int32)
+    deciding, goal, n_decisions = _decisions(rule.commitment, ready, believed, block)
+
+    def trial(belief: Any, moment: Moment, available: Any) -> tuple[Value, Value]:
+        value = rule.limit(ready, belief, moment)
+        return value, rule.choice.log_probs(ready, belief, value, moment, available)
+
+    axes = (0, 0, None if block.available is None else 0)
+    moments = Moment(t, n_decisions, block.position)
+    value, log_probs = jax.vmap(trial, axes)(believed, moments, block.available)
+    if rule.commitment.length is not None:
+        bound = jnp.where(jnp.arange(n_arms) == goal[:, None], 0.0, -jnp.inf)
+        log_probs = jnp.where(deciding[:, None], log_probs, bound)
+    return Replay(believed, value, log_probs)
+
+
+def _decisions(commitment: Commitment, params: Params, believed: Any, block: Block) -> Any:
+    """For each trial: whether the agent decides, the goal it is bound to otherwise, and its decisions before."""
+    t = jnp.arange(block.arm.shape[0], dtype=jnp.int32)
+    if commitment.length is None:
+        return jnp.ones(t.shape, bool), block.arm, t
+    length = commitment.length
+
+    def trial(bound: Any, now: Any) -> Any:
+        left, goal, n_goals, n_decisions = bound
+        belief, arm, observed = now
+        deciding = left == 0
+        goal = jnp.where(deciding, arm, goal)
+        left = jnp.where(deciding, length(params, belief, arm, n_goals), left)
+        done = observed.astype(jnp.int32)
+        return (left - done, goal, n_goals + done, n_decisions + deciding * done), (deciding, goal, n_decisions)
+
+    zero = jnp.int32(0)
+    return lax.scan(trial, (zero, zero, zero, zero), (believed, block.arm, block.observed))[1]
+
+
+def log_likelihoods(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> Float[Array, " trial"]:
+    """Log-probability of each choice of a block, given everything before it; 0 where there is none to account for."""
+    log_probs = replay(rule, params, ways, n_arms, block).log_probs
+    chosen = jnp.take_along_axis(log_probs, jnp.maximum(block.arm, 0)[:, None], axis=1)[:, 0]
+    return jnp.where(block.scored, chosen, 0.0)

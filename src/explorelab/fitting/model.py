@@ -1,0 +1,112 @@
+"""From an agent's name and a data set to what is fitted: which parameters are free, where they are sought, what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from explorelab import checks
+from explorelab.agents import Agent, agent_named, parameters_of
+from explorelab.errors import InputError
+from explorelab.fitting.likelihood import blocks_of, ways_of
+from explorelab.fitting.objective import Data, Model
+from explorelab.fitting.spaces import Units, space_for, units_of
+from explorelab.people.data import Choices
+
+
+class Fitted(NamedTuple):
+    """An agent made ready to be fitted to a data set."""
+
+    agent: Agent
+    model: Model
+    data: Data
+
+
+def prepare(
+    choices: Choices,
+    agent: str | Agent,
+    free: Sequence[str] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    space: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Fitted:
+    """The agent with its free parameters and the data as arrays.
+
+    `free` names the parameters to estimate (by default those in which people differ, and the noise variance where the
+    data do not say it); `fixed` gives values to others; `space` changes the bounds and priors of free ones, as in
+    `{"temperature": {"low": 0.01, "high": 100}}`.
+    """
+    if not isinstance(choices, Choices):
+        raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
+    fixed = dict(fixed or {})
+    built = agent if isinstance(agent, Agent) else named(choices, agent, fixed)
+    if isinstance(agent, Agent) and fixed:
+        raise InputError("fixed values belong to an agent given by name; an agent that is built has its values already.")
+    _check_places(built, choices)
+    params = _with_data(built, choices, fixed)
+    names = _free(built, choices, free, fixed)
+    for name in names:
+        if name not in params:
+            raise InputError(f"{name} cannot be free: {built.name} has {', '.join(sorted(params))}.")
+        if np.ndim(params[name]):
+            raise InputError(f"{name} cannot be free: it was given for each arm.")
+    known = {name: np.asarray(value, np.float64) for name, value in params.items() if name not in names}
+    with jax.enable_x64(True):
+        data = Data(blocks_of(choices), ways_of(choices.layout), jax.tree.map(jnp.asarray, known))
+        return Fitted(built, Model(built.rule, space_for(names, choices, space), choices.layout.n_arms), data)
+
+
+def named(choices: Choices, name: str, fixed: Mapping[str, Any]) -> Agent:
+    """The named agent with values that suit the data: they are where its free parameters start from, no more."""
+    units = units_of(choices)
+    known = parameters_of(name)
+    given = {key: value for key, value in _typical(units, choices).items() if key in known and key not in fixed}
+    if "prior_cov" in fixed or np.any(np.asarray(fixed.get("prior_var", 0.0), dtype=object) == np.inf):
+        given = {key: value for key, value in given.items() if key not in ("length_scale", "prior_var")}
+    return agent_named(name, **given, **fixed)
+
+
+def _typical(units: Units, choices: Choices) -> dict[str, Any]:
+    typical = {"prior_mean": units.reward_centre, "prior_var": units.reward_sd**2}
+    if choices.layout.places is not None:
+        typical["length_scale"] = 2 * units.spacing
+    else:
+        typical["length_scale"] = 0.0
+    return typical
+
+
+def _check_places(agent: Agent, choices: Choices) -> None:
+    if choices.layout.places is None and ("length_scale" in agent.params or agent.rule.choice.walks):
+        raise InputError(
+            f"{agent.name} asks where the arms lie, but the task says nothing of it: "
+            "give it a grid or coordinates in the task file."
+        )
+
+
+def _with_data(agent: Agent, choices: Choices, fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """The agent's parameters, and what the data add: noise variance, horizon, number of arms."""
+    noise = choices.layout.noise_var
+    added = {
+        "noise_var": noise if noise else 0.1 * units_of(choices).reward_sd ** 2,
+        "horizon": float(choices.n_trials),
+        "n_arms": float(choices.layout.n_arms),
+    }
+    return {**added, **agent.params}
+
+
+def _free(agent: Agent, choices: Choices, free: Sequence[str] | None, fixed: Mapping[str, Any]) -> tuple[str, ...]:
+    if free is not None:
+        names = (free,) if isinstance(free, str) else tuple(free)
+        both = sorted(set(names) & fixed.keys())
+        if both:
+            raise InputError(f"{both[0]} cannot be both free and fixed.")
+        if len(set(names)) < len(names):
+            raise InputError(f"free must name each parameter once, got {checks.shown(names)}.")
+        return names
+    names = tuple(name for name in agent.free if name not in fixed)
+    learns = agent.build is not None and any(name in names for name in ("prior_var", "prior_mean", "length_scale"))
+    unknown_noise = not choices.layout.noise_var and "noise_var" not in agent.params and "learning_rate" not in agent.params
+    return (*names, "noise_var") if learns and unknown_noise else names

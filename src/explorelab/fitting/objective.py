@@ -1,0 +1,125 @@
+"""What a fit minimises: the negative log-likelihood of a person's blocks, and how it bends.
+
+One pass of forward differentiation through the replay gives, for every arm of every trial, the log-probability and its
+slope along each parameter. From these follow the gradient and the expected (Fisher) information
+
+    F = sum over trials, sum over arms i of  P(i) d log P(i) d log P(i)'
+
+which is positive semidefinite for every agent, so that steps against it go downhill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from explorelab.agents.types import Rule, Ways, prepared
+from explorelab.fitting.likelihood import Block, beliefs, decide, log_likelihoods
+from explorelab.fitting.spaces import Space, natural
+
+DECISION_PARAMETERS = frozenset({
+    "temperature", "cooling_rate", "credibility_scale", "credibility_power", "bonus", "win_stay", "lose_shift", "epsilon",
+    "stickiness", "travel_cost", "novelty", "lapse",
+})  # fmt: skip
+"""Parameters that what is believed does not depend on."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """An agent whose parameters are free or fixed; static to `jit`."""
+
+    rule: Rule
+    space: Space
+    n_arms: int
+
+
+class Data(NamedTuple):
+    """Every block of everyone, and where the arms lie."""
+
+    blocks: Block
+    ways: Ways
+    fixed: dict[str, Any]
+    """Parameters that are not free, in natural units."""
+
+
+class Curvature(NamedTuple):
+    """The objective at a point, its gradient, and the information."""
+
+    value: Float[Array, ""]
+    gradient: Float[Array, " parameter"]
+    information: Float[Array, "parameter parameter"]
+
+
+def take(data: Data, rows: Int[Array, " row"]) -> Block:
+    """These blocks."""
+    return jax.tree.map(lambda x: jnp.asarray(x)[rows], data.blocks)
+
+
+def block_log_likelihoods(
+    model: Model, data: Data, rows: Int[Array, " row"], z: Float[Array, " parameter"]
+) -> Float[Array, " row"]:
+    """Log-likelihood of each of these blocks."""
+    params = {**data.fixed, **natural(model.space, z)}
+
+    def one(block: Block) -> Float[Array, ""]:
+        return log_likelihoods(model.rule, params, data.ways, model.n_arms, block).sum()
+
+    return jax.vmap(one)(take(data, rows))
+
+
+def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array, " parameter"]) -> Any:
+    """Log-probability of every arm on every trial, and its slope along each parameter (the last axis).
+
+    Only what learning depends on is pushed through the learner, whose linear algebra is most of the work; the other
+    parameters see its beliefs as constants.
+    """
+
+    def believed(z: Float[Array, " parameter"]) -> Any:
+        params = prepared(model.rule, {**data.fixed, **natural(model.space, z)}, data.ways)
+        return beliefs(model.rule, params, model.n_arms, block)
+
+    def log_probs(belief: Any, z: Float[Array, " parameter"]) -> Any:
+        params = {**data.fixed, **natural(model.space, z)}
+        return decide(model.rule, params, data.ways, model.n_arms, block, belief).log_probs
+
+    basis = jnp.eye(z.shape[0], dtype=z.dtype)
+    learned = [i for i, dimension in enumerate(model.space) if dimension.name not in DECISION_PARAMETERS]
+    belief = believed(z)
+    unmoved = jax.tree.map(lambda x: jnp.zeros((z.shape[0], *x.shape), x.dtype), belief)
+    moved = unmoved
+    if learned:
+        along = jax.vmap(lambda v: jax.jvp(believed, (z,), (v,))[1])(basis[jnp.asarray(learned)])
+        moved = jax.tree.map(lambda zero, part: zero.at[jnp.asarray(learned)].set(part), unmoved, along)
+    probs = log_probs(belief, z)
+    slopes = jax.vmap(lambda tangent, v: jax.jvp(log_probs, (belief, z), (tangent, v))[1])(moved, basis)
+    return probs, jnp.moveaxis(slopes, 0, -1)
+
+
+def curvature(
+    model: Model, data: Data, rows: Int[Array, " row"], weight: Float[Array, " row"], z: Float[Array, " parameter"]
+) -> Curvature:
+    """Negative log-likelihood of these blocks, weighted, with gradient and Fisher information."""
+
+    def one(block: Block) -> Curvature:
+        probs, slope = _log_probs_and_slopes(model, data, block, z)
+        at = jnp.maximum(block.arm, 0)[:, None]
+        chosen = jnp.take_along_axis(probs, at, axis=1)[:, 0]
+        chosen_slope = jnp.take_along_axis(slope, at[..., None], axis=1)[:, 0]
+        counted = block.scored
+        possible = jnp.isfinite(probs)
+        slope = jnp.where(possible[..., None] & counted[:, None, None], slope, 0.0)
+        share = jnp.where(possible, jnp.exp(probs), 0.0)
+        n_parameters = z.shape[0]
+        weighted = (slope * share[..., None]).reshape(-1, n_parameters)
+        return Curvature(
+            -jnp.where(counted, chosen, 0.0).sum(),
+            -jnp.where(counted[:, None], chosen_slope, 0.0).sum(0),
+            weighted.T @ slope.reshape(-1, n_parameters),
+        )
+
+    each = jax.vmap(one)(take(data, rows))
+    return jax.tree.map(lambda x: jnp.tensordot(weight, x, axes=1), each)

@@ -1,0 +1,166 @@
+"""Estimates as labelled data: values, uncertainty, and what a reader must be told of them."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+from scipy.stats import norm
+
+import explorelab
+from explorelab.fitting.best import Best
+from explorelab.fitting.model import Fitted
+from explorelab.fitting.solve import Ending, limits
+from explorelab.fitting.spaces import SCALES, Space
+from explorelab.people.criteria import aic, bic, chance_nll, pseudo_r2
+from explorelab.people.data import Choices
+
+NEAR_BOUND = 0.02
+"""A parameter within this many standard units of a bound sits at it."""
+WIDE = 1.0
+"""A standard error of a whole standard unit: the choices say no more than was plausible before."""
+TIED = 0.95
+"""Two estimates this strongly correlated trade off: the choices tell their combination, not each."""
+
+
+def on_natural_scale(space: Space, z: np.ndarray) -> np.ndarray:
+    """Points in standard units (parameters last) as natural values."""
+    columns = []
+    with jax.enable_x64(True):
+        for i, dimension in enumerate(space):
+            scale = SCALES[dimension.scale]
+            columns.append(np.asarray(scale.from_line(scale.to_line(dimension.centre) + dimension.spread * z[..., i])))
+    return np.stack(columns, axis=-1) if columns else np.zeros((*z.shape[:-1], 0))
+
+
+def covariances(hessian: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inverse of the observed information, or where that is not positive definite of the expected one; and which."""
+    n, p = hessian.shape[:2]
+    symmetric = (hessian + np.swapaxes(hessian, 1, 2)) / 2
+    usable = np.isfinite(symmetric).all((1, 2)) & (_least(symmetric) > 1e-8)
+    chosen = np.where(usable[:, None, None], symmetric, np.where(np.isfinite(information), information, 0.0))
+    # Directions in which nothing changes get a huge variance, not an error.
+    values, vectors = np.linalg.eigh(chosen)
+    inverse = 1 / np.maximum(values, 1e-6)
+    return np.einsum("nij,nj,nkj->nik", vectors, inverse, vectors) if p else np.zeros((n, 0, 0)), usable
+
+
+def _least(matrices: np.ndarray) -> np.ndarray:
+    if not matrices.shape[1]:
+        return np.ones(len(matrices))
+    finite = np.where(np.isfinite(matrices).all((1, 2), keepdims=True), matrices, 0.0)
+    return np.linalg.eigvalsh(finite)[:, 0]
+
+
+def estimates(choices: Choices, fitted: Fitted, best: Best, ending: Ending) -> xr.Dataset:
+    """Every participant's estimates with standard errors, 95 % intervals, information criteria and remarks."""
+    space = fitted.model.space
+    names = [dimension.name for dimension in space]
+    covariance, observed = covariances(ending.hessian, ending.information)
+    se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    natural = on_natural_scale(space, best.z)
+    half = norm.ppf(0.975) * se
+    with np.errstate(over="ignore"):
+        low, high = (on_natural_scale(space, best.z + sign * half) for sign in (-1, 1))
+    at_bound, reasons = remarks(fitted, best, covariance, se)
+    n, k = choices.n_scored, len(space)
+    ll = ending.log_likelihood
+    per_parameter, pair = ("participant", "parameter"), ("participant", "parameter", "parameter_2")
+    return xr.Dataset(
+        {
+            "estimate": (per_parameter, natural, {"long_name": "estimate, natural units"}),
+            "standard_error": (per_parameter, np.abs(slope(space, best.z)) * se, {"long_name": "standard error"}),
+            "low": (per_parameter, low, {"long_name": "95 % interval, lower end"}),
+            "high": (per_parameter, high, {"long_name": "95 % interval, upper end"}),
+            "z": (per_parameter, best.z, {"long_name": "estimate, standard units"}),
+            "z_covariance": (pair, covariance, {"long_name": "covariance of the estimates, standard units"}),
+            "correlation": (pair, covariance / np.maximum(se[:, :, None] * se[:, None, :], 1e-300)),
+            "at_bound": (per_parameter, at_bound),
+            "identified": (per_parameter, reasons == ""),
+            "remark": (per_parameter, reasons),
+            "observed_information": ("participant", observed),
+            "log_likelihood": ("participant", ll),
+            "n_choices": ("participant", n),
+            "aic": ("participant", aic(ll, k)),
+            "bic": ("participant", bic(ll, k, np.maximum(n, 1))),
+            "pseudo_r2": ("participant", pseudo_r2(-ll, chance=chance_nll(choices))),
+            "converged": ("participant", best.converged),
+            "n_steps": ("participant", best.n_steps),
+            "start_loss": (("participant", "start"), best.start_values - best.value[:, None]),
+            "starts_at_best": ("participant", np.nanmean(best.start_values < best.value[:, None] + 0.1, axis=1)),
+        },
+        coords={
+            "participant": list(choices.participants),
+            "parameter": names,
+            "parameter_2": names,
+            "start": np.arange(best.start_values.shape[1]),
+        },
+    )
+
+
+def slope(space: Space, z: np.ndarray) -> np.ndarray:
+    """d natural / d z, for standard errors in natural units."""
+    step = 1e-5
+    return (on_natural_scale(space, z + step) - on_natural_scale(space, z - step)) / (2 * step)
+
+
+def remarks(fitted: Fitted, best: Best, covariance: np.ndarray, se: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which estimates sit at a bound; and for each estimate why it is not identified, or an empty text."""
+    low, high = limits(fitted.model)
+    names = [dimension.name for dimension in fitted.model.space]
+    at_low, at_high = best.z <= low + NEAR_BOUND, best.z >= high - NEAR_BOUND
+    tie = np.abs(covariance / np.maximum(se[:, :, None] * se[:, None, :], 1e-300))
+    tie[:, np.arange(len(names)), np.arange(len(names))] = 0.0
+    text = np.full(best.z.shape, "", dtype=object)
+    for i in range(len(names)):
+        other = tie[:, i].argmax(1)
+        tied = tie[np.arange(len(tie)), i, other] > TIED
+        for who in np.nonzero(tied)[0]:
+            text[who, i] = (
+                f"trades off with {names[other[who]]} (correlation {_signed(covariance, who, i, other[who]):+.2f})"
+            )
+        text[(se[:, i] > WIDE) & ~tied, i] = "the choices say little about it"
+        text[at_low[:, i], i] = f"at its lower bound, {fitted.model.space[i].low:g}"
+        text[at_high[:, i], i] = f"at its upper bound, {fitted.model.space[i].high:g}"
+    return at_low | at_high, text.astype(str)
+
+
+def _signed(covariance: np.ndarray, who: int, i: int, j: int) -> float:
+    return float(covariance[who, i, j] / np.sqrt(covariance[who, i, i] * covariance[who, j, j]))
+
+
+def space_table(space: Space) -> xr.Dataset:
+    """Scale, centre, spread and bounds of every free parameter."""
+    fields = ("scale", "centre", "spread", "low", "high")
+    return xr.Dataset(
+        {field: ("parameter", [getattr(dimension, field) for dimension in space]) for field in fields},
+        coords={"parameter": [dimension.name for dimension in space]},
+    )
+
+
+def as_tree(groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, settings: Mapping[str, Any]) -> xr.DataTree:
+    """A tree of the groups whose root says what was fitted to what, how, and with which versions."""
+    root = xr.Dataset(attrs={
+        "agent": fitted.agent.name,
+        "free": ", ".join(dimension.name for dimension in fitted.model.space),
+        "fixed": json.dumps({name: np.asarray(value).tolist() for name, value in fitted.data.fixed.items()}),
+        "given": json.dumps({name: np.asarray(value).tolist() for name, value in fitted.agent.given.items()}),
+        "source": choices.source,
+        "n_participants": choices.n_participants,
+        "n_arms": choices.layout.n_arms,
+        **{name: value for name, value in settings.items() if value is not None},
+        "versions": json.dumps(versions()),
+    })  # fmt: skip
+    return xr.DataTree.from_dict({"/": root, **{f"/{name}": group for name, group in groups.items()}})
+
+
+def versions() -> dict[str, str]:
+    """What computed this."""
+    packages = ("jax", "numpy", "scipy", "numpyro", "arviz-stats", "xarray")
+    return {"explorelab": explorelab.__version__, "python": platform.python_version(), **{p: version(p) for p in packages}}

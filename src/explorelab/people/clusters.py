@@ -1,0 +1,68 @@
+"""Means and shares over rows that are not independent, because each person has several: clustered by participant."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm, t
+
+type Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+LEVEL = 0.95
+
+
+class Band(NamedTuple):
+    """A mean curve and the ends of its pointwise interval."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+def mean_band(curves: Floats, who: np.ndarray, level: float = LEVEL) -> Band:
+    """The mean of curves (a row each) and its pointwise interval; NaN without curves, no interval with one person's.
+
+    The variance of the mean is that of clusters, C/(C - 1) sum over people of (sum of their deviations)^2 / n^2, with C
+    people and n curves; for one curve each it is the usual s^2 / n. The interval uses Student's t with C - 1 degrees.
+    """
+    if not len(curves):
+        return Band(*(np.full(curves.shape[1], np.nan) for _ in range(3)))
+    mean = curves.mean(0)
+    error = np.sqrt(_clustered_variance(curves, who))
+    people = np.unique(who).size
+    reach = t.ppf((1 + level) / 2, people - 1) * error if people > 1 else np.full_like(mean, np.nan)
+    return Band(mean, mean - reach, mean + reach)
+
+
+def clustered_share(is_one: np.ndarray, who: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of a share of rows, when people contribute several rows that may be alike.
+
+    Wilson's interval for as many rows as would be worth the same if they were independent: share (1 - share) / variance,
+    with the clustered variance, which is what a bootstrap over people converges to. Unlike that bootstrap's percentiles
+    it does not shrink to a point where all rows or none are of a kind; then, as many rows as people are counted. It is never
+    taken for more rows than there are.
+    """
+    share = float(is_one.mean())
+    people = np.unique(who).size
+    variance = float(_clustered_variance(is_one[:, None].astype(np.float64), who)[0]) if people > 1 else 0.0
+    worth = share * (1 - share) / variance if variance > 0 else float(people)
+    return wilson(share, min(worth, float(is_one.size)), level)
+
+
+def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
+    """Wilson's score interval of a share among n (which need not be whole)."""
+    z = norm.ppf((1 + level) / 2)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return max(0.0, float(middle - reach)), min(1.0, float(middle + reach))
+
+
+def _clustered_variance(values: Floats, who: np.ndarray) -> Floats:
+    """The variance of the mean over rows, from the sums of each person's deviations; NaN for one person."""
+    people, back = np.unique(who, return_inverse=True)
+    if people.size < 2:
+        return np.full(values.shape[1], np.nan)
+    sums = np.zeros((people.size, values.shape[1]))
+    np.add.at(sums, back, values - values.mean(0))
+    return people.size / (people.size - 1) * (sums**2).sum(0) / len(values) ** 2

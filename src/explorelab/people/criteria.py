@@ -1,0 +1,60 @@
+"""Criteria that set how well a model accounts for choices against what it had to spend on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explorelab import checks
+from explorelab.errors import InputError
+from explorelab.people.data import Choices
+
+type Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def aic(log_lik: Any, k: Any) -> Floats:
+    """Akaike's criterion, 2 k - 2 log L, for a log-likelihood at its maximum over k parameters; smaller is better."""
+    return 2 * _count("k", k, 0) - 2 * checks.numbers("log_lik", log_lik)
+
+
+def bic(log_lik: Any, k: Any, n: Any) -> Floats:
+    """Schwarz's criterion, k log n - 2 log L, for n choices; minus half of it approximates the log evidence."""
+    return _count("k", k, 0) * np.log(_count("n", n, 1)) - 2 * checks.numbers("log_lik", log_lik)
+
+
+def pseudo_r2(nll: Any, n: Any = None, n_arms: Any = None, *, chance: Any = None) -> Floats:
+    """McFadden's R2 = 1 - nll / nll of choosing at random: 0 is chance, 1 is every choice foreseen, below 0 is worse.
+
+    Choosing at random costs n log(n_arms) for n choices among as many arms each; where the arms on offer change from trial
+    to trial, give that cost as `chance` (see `chance_nll`).
+    """
+    if (chance is None) == (n is None or n_arms is None):
+        raise InputError(
+            "pseudo_r2 needs either n and n_arms, or chance, the negative log-likelihood of choosing at random."
+        )
+    at_random = (
+        _count("n", n, 1) * np.log(_count("n_arms", n_arms, 2)) if chance is None else checks.numbers("chance", chance)
+    )
+    if (at_random <= 0).any():
+        raise InputError("choosing at random must cost something: with one arm at every trial there is nothing to foresee.")
+    return 1 - checks.numbers("nll", nll) / at_random
+
+
+def chance_nll(choices: Choices, by_row: bool = False) -> Floats:
+    """Each participant's negative log-likelihood under random choice: the sum of log(arms on offer) over scored trials.
+
+    `by_row` gives it for every block instead.
+    """
+    if choices.available is None:
+        per_row = choices.scored.sum(1) * np.log(choices.layout.n_arms)
+    else:
+        per_row = np.log(np.maximum(choices.available.sum(2), 1)).sum(1, where=choices.scored)
+    return per_row if by_row else np.bincount(choices.participant, per_row, choices.n_participants)
+
+
+def _count(name: str, value: Any, at_least: int) -> Floats:
+    count = checks.numbers(name, value)
+    if (count < at_least).any():
+        raise InputError(f"{name} must be at least {at_least}, got {count[count < at_least].flat[0]:g}.")
+    return count

@@ -1,0 +1,168 @@
+"""The check of a file of choices: everything that is wrong with it, at once, where it stands and what may have caused it.
+
+One row for each trial. Columns: participant, block, trial (from 0 or 1), arm (or x and y), reward; where they apply:
+available (arms with spaces between, empty: all), missed, forced (0 or 1), reaction_time_ms. Every other column is a
+condition.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+import numpy as np
+import pandas as pd
+
+from explorelab.people import arms, order, values
+from explorelab.people.look import Look, Trials
+from explorelab.people.problem import Problem
+from explorelab.people.raw import Raw, raw_of_frame
+from explorelab.people.task_file import COLUMNS, AnyTask, DataTask, task_of
+
+NEEDED = ("participant", "block", "trial", "reward")
+ALSO_CALLED = {
+    "participant": (
+        "subject",
+        "subj",
+        "sub",
+        "subject_id",
+        "subjectid",
+        "id",
+        "person",
+        "pid",
+        "ppt",
+        "user",
+        "worker",
+        "player",
+    ),
+    "block": ("round", "session", "game", "run", "episode", "sequence"),
+    "trial": ("trial_number", "trialnumber", "trial_index", "step", "t", "turn", "click", "time"),
+    "arm": ("choice", "action", "option", "response", "chosen", "selected", "selection", "bandit", "machine", "deck"),
+    "reward": ("outcome", "payoff", "points", "score", "r", "feedback", "payout", "win"),
+    "available": ("options", "available_arms", "choices_available", "choice_set"),
+    "missed": ("miss", "timeout", "timed_out", "missing", "no_response", "omission"),
+    "forced": ("force", "instructed", "forced_choice", "is_forced", "revealed"),
+    "reaction_time_ms": ("rt", "reaction_time", "response_time", "rt_ms", "latency"),
+}
+"""Names that other files have for these columns, to suggest; none is taken for granted."""
+
+
+def problems(frame: pd.DataFrame, task: AnyTask = None) -> list[Problem]:
+    """Everything that is wrong with a table of choices; nothing if it is fine. Rows count from 0, as `frame.iloc` does."""
+    raw = raw_of_frame(frame)
+    return look_at(raw, task_of(task)).problems
+
+
+def look_at(raw: Raw, task: DataTask) -> Look:
+    """The file examined: its problems, warnings and notes, and its rows as arrays."""
+    look = Look(_renamed(raw, task), raw.rows, task, [*raw.problems], notes=[*raw.notes, *task.notes])
+    _check_names(look, raw)
+    if len(raw.rows) == 0:
+        if not any(problem.row is not None for problem in look.problems):
+            look.problems.append(Problem("", "expected a row for each trial, got a header and nothing below it"))
+        return look
+    look.trials = _read(look)
+    return look
+
+
+def _renamed(raw: Raw, task: DataTask) -> pd.DataFrame:
+    """The rows with columns named as here; one that another column stands in for is left out (and reported)."""
+    names = {called: name for name, called in task.columns.items() if called in raw.frame.columns}
+    shadowed = [name for called, name in names.items() if name in raw.frame.columns and name != called and name not in names]
+    return raw.frame.drop(columns=shadowed).rename(columns=names)
+
+
+def _check_names(look: Look, raw: Raw) -> None:
+    found = list(raw.frame.columns)
+    for name, called in look.task.columns.items():
+        if called not in found:
+            hint = difflib.get_close_matches(called, found, n=1, cutoff=0.5)
+            cause = f"The task file says that this is {name}; did you mean {hint[0]!r}?" if hint else ""
+            look.problems.append(Problem(called, f"expected a column {called!r}, got {_listed(found)}", cause=cause))
+        elif name in found and name != called and name not in look.task.columns.values():
+            message = f"expected one column for {name}, got {called!r}, which the task file names, and {name!r}"
+            look.problems.append(Problem(name, message, value=name, cause="Leave out one of them, or rename it."))
+    wanted = [name for name in NEEDED if not look.has(name)]
+    wanted += ["arm"] if not look.has("arm") and not look.has("x", "y") else []
+    for name in wanted:
+        if name not in look.task.columns:
+            what = "a column 'arm', or columns 'x' and 'y'," if name == "arm" else f"a column {name!r}"
+            message = f"expected {what.rstrip(',')}, got {_listed(found)}"
+            look.problems.append(Problem(name, message, cause=_cause_of_missing(name, look)))
+    for name in ALSO_CALLED:
+        near = (
+            _near(name, look) if name not in wanted and not look.has(name) and not (name == "arm" and look.has("x")) else ""
+        )
+        if near:
+            look.notes.append(f"Column {near!r} is a condition here; if it is {name}, {_how_to_rename(name, near)}.")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) if names else "no columns"
+
+
+def _cause_of_missing(name: str, look: Look) -> str:
+    near = _near(name, look)
+    if near:
+        return f"Is it {near!r}? Then {_how_to_rename(name, near)}."
+    if name == "block":
+        return "If everyone played one block, add a column block with 1 in every row."
+    if len(look.frame.columns) == 1:
+        return "There is a single column: is the file separated by something else than commas?"
+    return ""
+
+
+def _near(name: str, look: Look) -> str:
+    free = {str(column).lower().replace(" ", "_"): str(column) for column in look.frame.columns if column not in COLUMNS}
+    exact = next((free[other] for other in (name, *ALSO_CALLED.get(name, ())) if other in free), "")
+    return exact or next((free[near] for near in difflib.get_close_matches(name, free, n=1, cutoff=0.75)), "")
+
+
+def _how_to_rename(name: str, near: str) -> str:
+    return f'rename it to {name}, or set columns = {{ {name} = "{near}" }} in the task file'
+
+
+def _read(look: Look) -> Trials | None:
+    """The rows as arrays, if they have the columns for it; every column that is there is checked in any case."""
+    participant, participants = values.labels(look, "participant")
+    block, blocks = values.labels(look, "block")
+    trial, known = values.trial_numbers(look)
+    missed, forced = values.flags(look, "missed"), values.flags(look, "forced")
+    arm, layout, available = arms.arms(look, missed, forced)
+    reward = values.rewards(look, missed)
+    values.check_reaction_times(look)
+    pairs = participant * max(len(blocks), 1) + block
+    group = pd.factorize(pairs)[0]
+    readable = known & (participant >= 0) & (block >= 0)
+    trials = Trials(
+        look.rows,
+        participant,
+        participants,
+        block,
+        blocks,
+        group,
+        trial,
+        readable,
+        missed,
+        forced,
+        arm,
+        reward,
+        layout,
+        available,
+    )
+    if look.has("participant", "block", "trial"):
+        order.check_order(look, trials)
+        values.check_means(look, group)
+        trials.start = arms.start(look, group, layout)
+    complete = look.has(*NEEDED) and (look.has("arm") or look.has("x", "y"))
+    if not complete:
+        return None
+    order.look_at_people(look, trials)
+    return trials
+
+
+def conditions_of(look: Look, group: np.ndarray) -> tuple[list[str], list[str]]:
+    """The names of further columns: those that are constant within each block, and those that are not."""
+    apart = {look.task.start} if isinstance(look.task.start, str) else set()
+    further = [str(name) for name in look.frame.columns if name not in COLUMNS and name not in apart]
+    constant = [name for name in further if not values.varies_within(look, name, group).any()]
+    return constant, [name for name in further if name not in constant]
