@@ -21,6 +21,11 @@ VARIANTS = {
     "thompson, informative": lambda: xl.thompson(prior_mean=1.0, prior_var=4.0),
     "thompson, correlated": lambda: xl.thompson(prior_mean=1.0, prior_var=4.0, length_scale=1.5),
     "boltzmann, log": lambda: xl.boltzmann(cooling="log"),
+    "stochastic-ucl, habits": lambda: xl.with_habits(
+        xl.stochastic_ucl(prior_var=9.0, length_scale=2.0), stickiness=0.7, travel_cost=0.8, novelty=-0.4, lapse=0.1
+    ),
+    "block-ucl, lapse": lambda: xl.with_habits(xl.block_ucl(prior_var=9.0), "lapse"),
+    "kalman-ucb, drift": lambda: xl.kalman_ucb(drift_var=0.5, prior_var=4.0, bonus=-0.3),
     "epsilon-greedy, certain": lambda: xl.epsilon_greedy(epsilon=0.0),
 }
 

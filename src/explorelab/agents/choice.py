@@ -99,7 +99,10 @@ def _constant(params: Params, value: Value, moment: Moment, available: Available
 
 
 def _logarithmic(params: Params, value: Value, moment: Moment, available: Available) -> Float[Array, ""]:
-    return params["cooling_rate"] / jnp.log(moment.t.astype(value.dtype))
+    log_t = jnp.log(moment.t.astype(value.dtype))
+    # Infinite at t = 1, whatever nu: said in a way that its derivative is zero there, and not 0/0.
+    started = log_t > 0
+    return jnp.where(started, params["cooling_rate"] / jnp.where(started, log_t, 1.0), jnp.inf)
 
 
 def smallest_gap(value: Value, available: Available = None) -> Float[Array, ""]:
