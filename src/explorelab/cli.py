@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from explorelab import cli_people
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
 if TYPE_CHECKING:
@@ -69,12 +70,20 @@ class Precision(StrEnum):
 
 def main() -> None:
     """Run the command line; an error that explorelab raises on purpose is one sentence and exit status 2."""
+    _keep_compiled_code()
     try:
         app()
     except InterruptedByUserError as interrupted:
         _fail(str(interrupted), 130)
     except ExplorelabError as error:
         _fail(str(error), 2)
+
+
+def _keep_compiled_code() -> None:
+    """Let JAX keep what it compiles in the user's cache, so that the same fit starts at once the next time."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "explorelab"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 
 
 @contextmanager
@@ -288,6 +297,9 @@ def phenotypes(
         print(json.dumps(phenotype_summary.summary(result), allow_nan=False))
     else:
         phenotype_summary.show(result)
+
+
+cli_people.register(app)
 
 
 def _save(runs: xr.Dataset, path: Path) -> None:

@@ -86,6 +86,9 @@ def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array
         params = {**data.fixed, **natural(model.space, z)}
         return decide(model.rule, params, data.ways, model.n_arms, block, belief).log_probs
 
+    if not model.space:
+        probs = log_probs(believed(z), z)
+        return probs, jnp.zeros((*probs.shape, 0))
     basis = jnp.eye(z.shape[0], dtype=z.dtype)
     learned = [i for i, dimension in enumerate(model.space) if dimension.name not in DECISION_PARAMETERS]
     belief = believed(z)
@@ -97,6 +100,12 @@ def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array
     probs = log_probs(belief, z)
     slopes = jax.vmap(lambda tangent, v: jax.jvp(log_probs, (belief, z), (tangent, v))[1])(moved, basis)
     return probs, jnp.moveaxis(slopes, 0, -1)
+
+
+def _products(a: Float[Array, "trial arm parameter"], b: Float[Array, "trial arm parameter"]) -> Any:
+    """Sums over trials and arms of the products of all parameters; as one flat product, ten times as fast as an einsum."""
+    n = a.shape[-1]
+    return a.reshape(-1, n).T @ b.reshape(-1, n) if n else jnp.zeros((0, 0))
 
 
 def curvature(
@@ -113,12 +122,10 @@ def curvature(
         possible = jnp.isfinite(probs)
         slope = jnp.where(possible[..., None] & counted[:, None, None], slope, 0.0)
         share = jnp.where(possible, jnp.exp(probs), 0.0)
-        n_parameters = z.shape[0]
-        weighted = (slope * share[..., None]).reshape(-1, n_parameters)
         return Curvature(
             -jnp.where(counted, chosen, 0.0).sum(),
             -jnp.where(counted[:, None], chosen_slope, 0.0).sum(0),
-            weighted.T @ slope.reshape(-1, n_parameters),
+            _products(slope * share[..., None], slope),
         )
 
     each = jax.vmap(one)(take(data, rows))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
@@ -19,6 +20,7 @@ from explorelab.fitting.objective import Curvature
 MOST_STEPS = 80
 LARGEST_STEP = 2.0
 """In standard units, so that one bad step cannot leave what is plausible."""
+LARGEST_DAMPING = 1e8
 TOLERANCE = 1e-5
 """Stop when the next step promises less than this (in units of log-likelihood)."""
 
@@ -35,9 +37,12 @@ class Minimum(NamedTuple):
 class _State(NamedTuple):
     z: Float[Array, " parameter"]
     at: Curvature
+    trial: Float[Array, " parameter"]
+    """Where to look next."""
+    promise: Float[Array, ""]
+    """How much lower it should be there."""
     damping: Float[Array, ""]
     n_steps: Int[Array, ""]
-    promise: Float[Array, ""]
 
 
 def minimise(
@@ -49,42 +54,45 @@ def minimise(
     """The lowest point that damped Fisher scoring reaches from this start, within the bounds."""
 
     def step(state: _State) -> _State:
-        move, promise = _move(state, low, high)
-        z = jnp.clip(state.z + move, low, high)
-        at = objective(z)
+        at = objective(state.trial)
         better = (at.value < state.at.value) & jnp.isfinite(at.gradient).all()
         # How much of the promised gain came: a good model of the objective may be trusted further.
-        gain = (state.at.value - at.value) / jnp.maximum(promise, 1e-300)
+        gain = (state.at.value - at.value) / jnp.maximum(state.promise, 1e-300)
         trust = jnp.where(gain > 0.75, 0.2, jnp.where(gain > 0.25, 0.7, 2.0))
         damping = state.damping * jnp.where(better, trust, 6.0)
-        kept = _State(z, at, damping, state.n_steps + 1, promise)
-        stayed = state._replace(damping=damping, n_steps=state.n_steps + 1, promise=promise)
-        return lax.cond(better, lambda: kept, lambda: stayed)
+        z = jnp.where(better, state.trial, state.z)
+        kept = jax.tree.map(lambda new, old: jnp.where(better, new, old), at, state.at)
+        move, promise = _move(z, kept, damping, low, high)
+        return _State(z, kept, z + move, promise, damping, state.n_steps + 1)
 
     def going(state: _State) -> Bool[Array, ""]:
-        return (state.n_steps < MOST_STEPS) & (state.promise > TOLERANCE) & (state.damping < 1e8)
+        return (state.n_steps < MOST_STEPS) & (state.promise > TOLERANCE) & (state.damping < LARGEST_DAMPING)
 
-    first = _State(start, objective(start), jnp.asarray(1e-2), jnp.int32(0), jnp.asarray(jnp.inf))
+    # The objective is compiled once: the start is the first point to look at, and anything is better than nothing.
+    n = start.shape[0]
+    nothing = Curvature(jnp.asarray(jnp.inf), jnp.zeros(n), jnp.zeros((n, n)))
+    zero = jnp.int32(0)
+    first = _State(start, nothing, jnp.clip(start, low, high), jnp.asarray(jnp.inf), jnp.asarray(1e-2), zero)
     last = lax.while_loop(going, step, first)
-    return Minimum(last.z, last.at.value, last.n_steps, (last.promise <= TOLERANCE) | (last.damping >= 1e8))
+    return Minimum(last.z, last.at.value, last.n_steps, last.n_steps < MOST_STEPS)
 
 
 def _move(
-    state: _State, low: Float[Array, " parameter"], high: Float[Array, " parameter"]
+    z: Float[Array, " parameter"],
+    at: Curvature,
+    damping: Float[Array, ""],
+    low: Float[Array, " parameter"],
+    high: Float[Array, " parameter"],
 ) -> tuple[Float[Array, " parameter"], Float[Array, ""]]:
     """The damped step over the parameters that may move, and the decrease that it promises."""
-    gradient, information = state.at.gradient, state.at.information
-    stuck = ((state.z <= low) & (gradient > 0)) | ((state.z >= high) & (gradient < 0))
+    stuck = ((z <= low) & (at.gradient > 0)) | ((z >= high) & (at.gradient < 0))
     free = ~stuck
-    gradient = jnp.where(free, gradient, 0.0)
-    both = free[:, None] & free[None]
-    diagonal = jnp.diag(information)
+    gradient = jnp.where(free, at.gradient, 0.0)
+    information = jnp.where(free[:, None] & free[None], at.information, 0.0)
     # A direction in which nothing changes still has to be divided by something.
-    damped = jnp.where(both, information, 0.0) + jnp.diag(
-        jnp.where(free, state.damping * jnp.maximum(diagonal, 1e-3) + 1e-9, 1.0)
-    )
-    move = -jnp.linalg.solve(damped, gradient)
+    ridge = jnp.where(free, damping * jnp.maximum(jnp.diag(at.information), 1e-3) + 1e-9, 1.0)
+    move = -jnp.linalg.solve(information + jnp.diag(ridge), gradient)
     move = move * jnp.minimum(1.0, LARGEST_STEP / jnp.maximum(jnp.abs(move).max(), 1e-300))
-    move = jnp.clip(state.z + move, low, high) - state.z
-    promise = -(gradient @ move) - 0.5 * move @ (jnp.where(both, information, 0.0) @ move)
+    move = jnp.clip(z + move, low, high) - z
+    promise = -(gradient @ move) - 0.5 * move @ (information @ move)
     return move, jnp.where(jnp.isfinite(promise), promise, 0.0)

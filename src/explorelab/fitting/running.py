@@ -71,10 +71,12 @@ def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def _in_order[Out](work: Callable[[int], Out], items: range, workers: int) -> Iterator[Out]:
-    """Results in the order of the items, a few at work at once."""
+    """Results in the order of the items, a few at work at once; the first by itself, so that it is compiled once."""
+    if items:
+        yield work(items[0])
     with _pool(workers) as pool:
         under_way: list[Future[Out]] = []
-        for item in items:
+        for item in items[1:]:
             under_way.append(pool.submit(work, item))
             if len(under_way) > workers:
                 yield under_way.pop(0).result()

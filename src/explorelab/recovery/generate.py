@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from explorelab import checks
 from explorelab.agents import Agent
+from explorelab.agents.human import random_choice
 from explorelab.agents.types import Moment, Params, Rule, Ways, prepared
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.likelihood import positions
@@ -100,7 +101,7 @@ def generate(
     checks.one_of("noise", noise, dict.fromkeys(NOISES, 0))
     many = repeated(choices, np.tile(np.arange(choices.n_participants), copies)) if copies > 1 else choices
     # A name takes the units of the data for what it is not given, as a fit does.
-    built = prepare(choices, agent, free=())
+    built = prepare(choices if isinstance(agent, Agent) else played(choices, noise), agent, free=())
     values = _values(built.agent, built.data.fixed, params or {}, choices.n_participants, copies)
     fixed = {name: value for name, value in built.data.fixed.items() if name not in values}
     kind = _kinds(many)
@@ -122,6 +123,11 @@ def generate(
     )
 
 
+def played(choices: Choices, noise: str = "gaussian") -> Choices:
+    """The same choices, or where they are still to be made, some made at random: they tell the units of rewards."""
+    return choices if is_played(choices) else generate(choices, random_choice(), noise=noise)
+
+
 def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copies: int) -> dict[str, np.ndarray]:
     """A value for each simulated person of every parameter given, checked as the agent itself would."""
     values = {}
@@ -129,7 +135,7 @@ def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copi
         if name not in known:
             raise unknown_name(f"parameter of {agent.name}", name, known)
         value = checks.numbers(name, given)
-        if value.ndim > 1 or value.ndim == 1 and len(value) not in (n, n * copies):
+        if value.ndim > 1 or (value.ndim == 1 and len(value) not in (n, n * copies)):
             raise InputError(f"{name} must be one number, or one for each of the {n} participants, got {value.shape}.")
         if agent.build is not None and name in agent.params:
             for extreme in (value.min(), value.max()):
@@ -191,7 +197,9 @@ def _noise_scale(choices: Choices, noise: str) -> float:
         return math.sqrt(var)
     largest = (math.sqrt(1 + 12 * var) - 1) / 2
     if abs(largest - round(largest)) > 1e-6:
-        raise InputError(f"whole numbers from -h to h have variance h (h + 1) / 3, which {var:g} is not: use gaussian noise.")
+        raise InputError(
+            f"whole numbers from -h to h have variance h (h + 1) / 3, which {var:g} is not: use gaussian noise."
+        )
     return float(round(largest))
 
 
@@ -210,7 +218,12 @@ def _play(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, 
     for end in learner.stages(plan.n_arms, horizon):
         state = state._replace(belief=learner.resize(state.belief, end))
         available = None if row.available is None else row.available[begin:end]
-        now = (jnp.arange(begin + 1, end + 1, dtype=jnp.int32), row.kind[begin:end], row.arm[begin:end], row.reward[begin:end])
+        now = (
+            jnp.arange(begin + 1, end + 1, dtype=jnp.int32),
+            row.kind[begin:end],
+            row.arm[begin:end],
+            row.reward[begin:end],
+        )
         state, done = lax.scan(step, state, (*now, available))
         played.append(done)
         begin = end

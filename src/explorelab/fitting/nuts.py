@@ -1,0 +1,202 @@
+"""The No-U-Turn sampler on the hierarchical model: chains in threads on a CPU, together on a GPU, a few steps a call.
+
+NumPyro's kernel makes the steps (Hoffman & Gelman 2014; its warm-up adapts the step and the scale of every direction). Its
+`MCMC` class is not used: it compiles anew for new data when chains run in parallel, cannot be interrupted within a chain, and
+runs chains on a CPU's cores only as separate devices, which have to be set up before JAX starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import Event
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from explorelab.fitting.objective import Model
+from explorelab.fitting.population import Known, people, population_model, root_of, row_log_likelihoods
+from explorelab.fitting.running import on_gpu
+from explorelab.progress import Progress
+
+PER_CALL = 20
+"""Steps in one compiled call: an interrupt waits for one, and progress shows after each."""
+THREADS = 16
+"""Chains at work at once, at most."""
+
+
+class Settings(NamedTuple):
+    """What the sampler is compiled for."""
+
+    warmup: int
+    target_accept: float
+    max_tree_depth: int
+    correlated: bool
+
+
+class Draw(NamedTuple):
+    """One draw; arrays of many have leading axes chain and draw."""
+
+    z: Any
+    """person x parameter, standard units."""
+    mean: Any
+    sd: Any
+    correlation: Any
+    """parameter x parameter, of the population."""
+    log_likelihood: Any
+    """Of every row."""
+    diverging: Any
+    energy: Any
+    n_steps: Any
+    acceptance: Any
+    step_size: Any
+    log_density: Any
+
+
+class Sampler(NamedTuple):
+    """Compiled calls: the first state of a chain, and `PER_CALL` steps further; on a GPU of all chains at once."""
+
+    start: Callable[..., Any]
+    advance: Callable[..., Any]
+
+
+@lru_cache(maxsize=8)
+def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
+    """The compiled sampler; data are its arguments, so that others of the same shape need no new one."""
+    from numpyro.infer.hmc import hmc
+    from numpyro.infer.util import potential_energy
+
+    def potential(known: Known) -> Callable[[Any], Any]:
+        arguments = (model, settings.correlated, known)
+        return lambda point: potential_energy(population_model, arguments, {}, point)
+
+    first, following = hmc(potential_fn_gen=potential, algo="NUTS")
+    group = ("correlation_root", "mean", "sd") if settings.correlated else ("mean", "sd")
+
+    def start(known: Known, point: Any, key: Any) -> Any:
+        return first(
+            point,
+            num_warmup=settings.warmup,
+            step_size=0.5,
+            target_accept_prob=settings.target_accept,
+            max_tree_depth=settings.max_tree_depth,
+            dense_mass=[group],
+            model_args=(known,),
+            rng_key=key,
+        )
+
+    def advance(known: Known, state: Any) -> Any:
+        def step(state: Any, _: None) -> Any:
+            state = following(state, (known,), {})
+            return state, drawn(model, settings, known, state)
+
+        return lax.scan(step, state, length=PER_CALL)
+
+    if together:
+        return Sampler(jax.jit(jax.vmap(start, (None, 0, 0))), jax.jit(jax.vmap(advance, (None, 0))))
+    return Sampler(jax.jit(start), jax.jit(advance))
+
+
+def drawn(model: Model, settings: Settings, known: Known, state: Any) -> Draw:
+    """What is kept of a state of the sampler."""
+    from numpyro.distributions import biject_to, constraints
+
+    point = state.z
+    mean, sd = point["mean"], jnp.exp(point["sd"])
+    link = biject_to(constraints.corr_cholesky)(point["correlation_root"]) if settings.correlated else None
+    z = people(known, mean, root_of(sd, link), point["x"]).z
+    return Draw(
+        z=z,
+        mean=mean,
+        sd=sd,
+        correlation=jnp.eye(len(mean)) if link is None else link @ link.T,
+        log_likelihood=row_log_likelihoods(model, known.data, z[known.participant]),
+        diverging=state.diverging,
+        energy=state.energy,
+        n_steps=state.num_steps,
+        acceptance=state.accept_prob,
+        step_size=state.adapt_state.step_size,
+        log_density=-state.potential_energy,
+    )
+
+
+def run_chains(
+    model: Model, known: Known, points: Any, settings: Settings, draws: int, seed: int, progress: bool | None = None
+) -> Draw:
+    """The draws of every chain after warm-up, as NumPy arrays over chain and draw; `points` has a start for each."""
+    n_chains = len(jax.tree.leaves(points)[0])
+    n_calls = -(-(settings.warmup + draws) // PER_CALL)
+    together = on_gpu()
+    with _x64(), _one_blas_thread(), Progress("sampling", n_calls * PER_CALL * n_chains, progress) as bar:
+        compiled = sampler(model, settings, together)
+        keys = jax.random.split(jax.random.key(seed), n_chains)
+        if together:
+            parts = _chain(compiled, known, points, keys, n_calls, lambda: bar.advance(PER_CALL * n_chains), Event())
+            chains = jax.tree.map(lambda *xs: np.concatenate(xs, axis=1), *parts)
+        else:
+            each = [jax.tree.map(lambda x, i=i: x[i], points) for i in range(n_chains)]
+            every = _in_threads(compiled, known, each, list(keys), n_calls, bar)
+            chains = jax.tree.map(lambda *xs: np.stack(xs), *[_joined(parts) for parts in every])
+    kept: Draw = jax.tree.map(lambda x: x[:, settings.warmup : settings.warmup + draws], chains)
+    return kept
+
+
+def _joined(parts: list[Draw]) -> Draw:
+    joined: Draw = jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
+    return joined
+
+
+def _chain(
+    compiled: Sampler, known: Known, point: Any, key: Any, n_calls: int, done: Callable[[], None], stop: Event
+) -> list[Draw]:
+    """The draws of one chain (or of all together), warm-up included, in parts."""
+    with _x64():
+        state = compiled.start(known, point, key)
+        parts: list[Draw] = []
+        while len(parts) < n_calls and not stop.is_set():
+            state, part = compiled.advance(known, state)
+            parts.append(jax.tree.map(np.asarray, part))
+            done()
+    return parts
+
+
+def _in_threads(
+    compiled: Sampler, known: Known, points: list[Any], keys: list[Any], n_calls: int, bar: Progress
+) -> list[list[Draw]]:
+    """The parts of every chain, as many chains at once as there are cores."""
+    # Compiled here, before there are threads: NumPyro's handlers are not made for tracing in several at once.
+    jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], keys[0])))
+    stop = Event()
+    pool = ThreadPoolExecutor(min(len(points), THREADS))
+
+    def chain(i: int) -> list[Draw]:
+        return _chain(compiled, known, points[i], keys[i], n_calls, lambda: bar.advance(PER_CALL), stop)
+
+    try:
+        under_way = [pool.submit(chain, i) for i in range(len(points))]
+        return [each.result() for each in under_way]
+    finally:
+        # Also on an interrupt: every chain ends with the call that it is in.
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _x64() -> Any:
+    return jax.enable_x64(True)
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Small matrices are factored by one thread each: BLAS's own threads would wait for each other most of the time."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

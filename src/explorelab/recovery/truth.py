@@ -1,0 +1,83 @@
+"""True parameters for simulated people: those that real people were found to have, or others over a range."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from explorelab import checks
+from explorelab.errors import InputError, unknown_name
+from explorelab.fitting.results import on_natural_scale
+from explorelab.fitting.spaces import SCALES, Dimension
+from explorelab.recovery.known import Known, estimated
+
+type Within = Mapping[str, Sequence[Any]]
+"""For some parameters a range, (low, high), or (low, high, scale) to be spread evenly over that scale instead."""
+
+
+class Truth(NamedTuple):
+    """Who plays, and with which parameters."""
+
+    who: np.ndarray
+    """Whose blocks each simulated person plays (index)."""
+    params: dict[str, np.ndarray]
+
+
+def true_parameters(known: Known, n_participants: int, n: int, seed: int, within: Within | None = None) -> Truth:
+    """Parameters of n simulated people: everyone's estimates in turn, in random order; without a fit, the prior's.
+
+    Ranges in `within` go before both. People keep their own blocks, so that a habit stays with the task it was found on.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+    within = _checked(known, within or {})
+    rounds = -(-n // n_participants)
+    who = np.concatenate([rng.permutation(n_participants) for _ in range(rounds)])[:n]
+    if known.fit is not None and set(known.names) - within.keys():
+        params = {name: values[who] for name, values in estimated(known).items()}
+    else:
+        params = _from_prior(known, n, rng)
+    for name, (low, high, scale) in within.items():
+        params[name] = _even(rng, n, low, high, scale)
+    return Truth(who, params)
+
+
+def _checked(known: Known, within: Within) -> dict[str, tuple[float, float, str]]:
+    ranges = {}
+    by_name = {dimension.name: dimension for dimension in known.space}
+    for name, given in within.items():
+        if name not in by_name:
+            raise unknown_name("free parameter", name, by_name)
+        ranges[name] = _range(by_name[name], given)
+    return ranges
+
+
+def _range(dimension: Dimension, given: Any) -> tuple[float, float, str]:
+    name = dimension.name
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) not in (2, 3):
+        raise InputError(f"the range of {name} must be (low, high) or (low, high, scale), got {checks.shown(given)}.")
+    low, high = (float(checks.scalar(f"range of {name}", end)) for end in given[:2])
+    scale = dimension.scale if len(given) == 2 else given[2]
+    checks.one_of("scale", scale, SCALES)
+    if not dimension.low <= low <= high <= dimension.high:
+        raise InputError(
+            f"{name} is sought from {dimension.low:g} to {dimension.high:g}, which {low:g} to {high:g} is not within: "
+            "change the range, or the bounds with space."
+        )
+    return low, high, scale
+
+
+def _from_prior(known: Known, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    with jax.enable_x64(True):
+        limits = np.array([dimension.limits for dimension in known.space]).reshape(-1, 2)
+    z = np.clip(rng.standard_normal((n, len(known.space))), limits[:, 0], limits[:, 1])
+    natural = on_natural_scale(known.space, z)
+    return {name: natural[:, i] for i, name in enumerate(known.names)}
+
+
+def _even(rng: np.random.Generator, n: int, low: float, high: float, scale: str) -> np.ndarray:
+    with jax.enable_x64(True):
+        ends = [float(SCALES[scale].to_line(end)) for end in (low, high)]
+        return np.clip(np.asarray(SCALES[scale].from_line(rng.uniform(*ends, n))), low, high)
