@@ -1,1 +1,1 @@
-"""What a fit can be trusted with: simulated people with known parameters, refitted; and simulated people beside real ones."""
+"""What a fit can be trusted with: simulated people with known parameters, refitted, and simulated beside real ones."""

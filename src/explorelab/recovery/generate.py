@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Float, Int, UInt32
 
 from explorelab import checks
 from explorelab.agents import Agent
@@ -49,18 +49,22 @@ class Plan:
 
 
 class Row(NamedTuple):
-    """A block to be played; many have a leading axis."""
+    """A block to be played; many have a leading axis. JAX arrays inside compiled calls, NumPy arrays outside."""
 
-    number: UInt32[Array, ""]
+    number: Any
     """Which of all blocks this is: its randomness depends on that, the seed and the time alone."""
-    params: dict[str, Float[Array, ""]]
-    means: Float[Array, " arm"]
-    start: Int[Array, ""]
-    kind: Int[Array, " trial"]
-    arm: Int[Array, " trial"]
-    """Where the arm is given; anything elsewhere."""
-    reward: Float[Array, " trial"]
-    available: Bool[Array, "trial arm"] | None
+    params: dict[str, Any]
+    """One number each, natural units."""
+    means: Any
+    """Of every arm."""
+    start: Any
+    kind: Any
+    """Of every trial, what happens on it."""
+    arm: Any
+    """Of every trial, the arm where it is given; anything elsewhere."""
+    reward: Any
+    available: Any
+    """trial x arm, or None."""
 
 
 class State(NamedTuple):
@@ -87,9 +91,10 @@ def generate(
 ) -> Choices:
     """What an agent chooses in the place of these people (or on a `design`): choices with the same blocks and conditions.
 
-    `params` has natural values by name, one number for everyone or one for each participant; the others are the agent's. With
-    `copies`, everyone is simulated so many times: participant i of copy c is number c * n_participants + i of the result,
-    and `params` may also have a value for each of those. The same seed gives the same choices, however the work is cut.
+    `params` has natural values by name, one number for everyone or one for each participant; the others are the agent's.
+    With `copies`, everyone is simulated so many times: participant i of copy c is number c * n_participants + i of the
+    result, and `params` may also have a value for each of those. The same seed gives the same choices, however the work
+    is cut.
 
     Trials on which people were free to choose are chosen anew. A forced arm stays, with its reward; an arm that was sampled
     again because a person missed a trial becomes the simulated one's own last arm; a trial without a sample stays one.

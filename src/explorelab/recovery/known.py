@@ -1,4 +1,4 @@
-"""What a fit, or the data that it would be made of, says beforehand: the agent, where its parameters are sought, estimates."""
+"""What a fit, or the data that it would be made of, says beforehand: agent, space of parameters, estimates."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def known_of(
     return Known(_agent_of(fit, agent), _space_of(fit), fit)
 
 
-def _agent_of(fit: xr.DataTree, agent: str | Agent | None) -> Agent:
+def _agent_of(fit: Any, agent: str | Agent | None) -> Agent:
     if not isinstance(fit, xr.DataTree) or "estimates" not in fit.children:
         raise InputError(f"fit must be what fit or load_fit gives, got {checks.shown(fit)}.")
     fitted = str(fit.attrs["agent"])
@@ -97,10 +97,12 @@ def fitted_of(choices: Choices, known: Known) -> Fitted:
 
 def same_people(choices: Choices, fit: xr.DataTree) -> None:
     """Raise if the fit is not of these people."""
-    people = [str(who) for who in fit["estimates"]["participant"].values]
+    people = [str(who) for who in fit["estimates"].to_dataset()["participant"].values]
     if people != list(choices.participants):
         here, there = choices.n_participants, len(people)
-        raise InputError(f"the fit is of other people: the choices have {here} participants, and the fit {there}, not the same.")
+        raise InputError(
+            f"the fit is of other people: the choices have {here} participants, and the fit {there}, not the same."
+        )
 
 
 def estimated(known: Known) -> dict[str, np.ndarray]:

@@ -42,9 +42,9 @@ def recover_parameters(
 ) -> xr.Dataset:
     """How well the parameters of n simulated people, who play these blocks (or a `design`), are found again.
 
-    True parameters are the `fit`'s estimates, everyone's in turn; without a fit, draws from the prior of the space; and for
-    the parameters in `within` even draws over a range, as in `{"temperature": (1, 4)}`. The refit is by the fit's method ("map" without
-    one), in the fit's own space.
+    True parameters are the `fit`'s estimates, everyone's in turn; without a fit, draws from the prior of the space; and
+    for the parameters in `within` even draws over a range, as in `{"temperature": (1, 4)}`. The refit is by the fit's
+    method ("map" without one), in the fit's own space.
 
     Over person and parameter: `true`, `estimate`, `low`, `high` (95 % interval), `covered`, `at_bound`, `identified`.
     Over parameter: `rank_correlation` (Spearman) of true and estimated values with `rank_low`, `rank_high`; `pearson`,
@@ -78,7 +78,7 @@ def recovered(known: Known, true: Mapping[str, np.ndarray], found: xr.Dataset) -
     low, high, estimate = (found[name].values for name in ("low", "high", "estimate"))
     covered = (low <= truth) & (truth <= high)
     each = ("person", "parameter")
-    scale = [dimension.spread for dimension in known.space]
+    scale = np.array([dimension.spread for dimension in known.space])
     on_scale = [scale * standard(known.space, _columns(names, values)) for values in (truth, estimate)]
     variables = {
         "true": (each, truth, {"long_name": "true value"}),

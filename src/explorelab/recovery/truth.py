@@ -79,5 +79,5 @@ def _from_prior(known: Known, n: int, rng: np.random.Generator) -> dict[str, np.
 
 def _even(rng: np.random.Generator, n: int, low: float, high: float, scale: str) -> np.ndarray:
     with jax.enable_x64(True):
-        ends = [float(SCALES[scale].to_line(end)) for end in (low, high)]
-        return np.clip(np.asarray(SCALES[scale].from_line(rng.uniform(*ends, n))), low, high)
+        first, last = (float(SCALES[scale].to_line(end)) for end in (low, high))
+        return np.clip(np.asarray(SCALES[scale].from_line(rng.uniform(first, last, n))), low, high)

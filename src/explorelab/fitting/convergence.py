@@ -1,0 +1,165 @@
+"""Whether chains have converged: what is looked at, what is asked of it, and the refusal where it is not met.
+
+Rank-normalised split R-hat and the effective sample sizes of bulk and tails (Vehtari et al. 2021, Bayesian Analysis 16, 667),
+divergences and saturated trees of the sampler, and the energy's fraction of missing information (Betancourt 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from explorelab.errors import ExplorelabError
+
+MOST_R_HAT = 1.01
+LEAST_ESS_PER_CHAIN = 100
+LEAST_BFMI = 0.3
+MOST_DIVERGING = 0.0
+"""Share of draws that may diverge: none. One marks a place that the chains could not enter."""
+MOST_SATURATED = 0.01
+"""Share of trees that may be cut off at the largest depth: a cut tree is a slow step, not a wrong one."""
+NAMED = 3
+"""Parameters named in a message; the others are counted."""
+
+
+class ConvergenceError(ExplorelabError):
+    """The chains have not converged, so that their draws cannot be summarised; the message says where and what to do."""
+
+
+class ConvergenceWarning(UserWarning):
+    """The same, where the draws were asked for nevertheless."""
+
+
+class Failure(NamedTuple):
+    """One thing that was asked of the chains and not met."""
+
+    what: str
+    remedy: str
+
+
+class Report(NamedTuple):
+    """What the chains were found to be like."""
+
+    failures: tuple[Failure, ...]
+    measures: xr.Dataset
+    """For every variable of the posterior: r_hat, ess_bulk and ess_tail along `measure`."""
+    r_hat: float
+    ess_bulk: float
+    ess_tail: float
+    divergences: int
+    bfmi: float
+    saturated: int
+
+    @property
+    def told(self) -> str:
+        """One line: "passed: ..." with the worst numbers, or "failed: ..." with all that failed."""
+        if self.failures:
+            return "failed: " + "; ".join(failure.what for failure in self.failures)
+        return (
+            f"passed: R-hat at most {self.r_hat:.4f}, effective draws at least {min(self.ess_bulk, self.ess_tail):.0f}, "
+            f"{self.divergences} divergences"
+        )
+
+    @property
+    def advice(self) -> str:
+        """What to do about the failures."""
+        return "; ".join(dict.fromkeys(failure.remedy for failure in self.failures))
+
+
+def examined(posterior: xr.Dataset, stats: xr.Dataset, max_tree_depth: int = 10) -> Report:
+    """What there is to say about the chains of a posterior (ArviZ's groups `posterior` and `sample_stats`)."""
+    measures = measured(posterior)
+    n_chains = posterior.sizes["chain"]
+    least = LEAST_ESS_PER_CHAIN * n_chains
+    more = "draw more (double draws and warmup)"
+    failures = []
+    for name, label, good in (
+        ("r_hat", f"R-hat above {MOST_R_HAT}", lambda x: x <= MOST_R_HAT),
+        ("ess_bulk", f"fewer than {least} effective draws", lambda x: x >= least),
+        ("ess_tail", f"fewer than {least} effective draws of the tails", lambda x: x >= least),
+    ):
+        # What is not a number is not good.
+        bad = [(value, which) for which, value in _each(measures.sel(measure=name)) if not good(value)]
+        if bad:
+            failures.append(Failure(f"{label}: {_listed(bad, name)}", more))
+    return _with_sampler(Report(tuple(failures), measures, *_worst(measures), 0, 0.0, 0), stats, max_tree_depth)
+
+
+def measured(posterior: xr.Dataset) -> xr.Dataset:
+    """R-hat and effective sample sizes of every variable, along `measure`."""
+    import arviz_stats as az
+
+    # Matrices that are the same in every draw (a correlation of one with itself) have nothing to converge to.
+    moving = posterior[[name for name in posterior.data_vars if not name.endswith("correlation")]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [az.rhat(moving), az.ess(moving, method="bulk"), az.ess(moving, method="tail")]
+    return xr.concat(parts, xr.Variable("measure", ["r_hat", "ess_bulk", "ess_tail"]))
+
+
+def people_converged(measures: xr.Dataset, n_chains: int, participants: list[str]) -> np.ndarray:
+    """For each participant, whether the chains of all their own parameters agree and say enough."""
+    good = np.ones(len(participants), bool)
+    for variable in measures.data_vars.values():
+        if variable.dims == ("measure", "participant"):
+            at = variable.sel(participant=participants)
+            ess = np.minimum(at.sel(measure="ess_bulk"), at.sel(measure="ess_tail"))
+            good &= ((at.sel(measure="r_hat") <= MOST_R_HAT) & (ess >= LEAST_ESS_PER_CHAIN * n_chains)).values
+    return good
+
+
+def _with_sampler(report: Report, stats: xr.Dataset, max_tree_depth: int) -> Report:
+    """The report with what the sampler itself says."""
+    import arviz_stats as az
+
+    diverging = int(stats["diverging"].sum())
+    bfmi = np.atleast_1d(az.bfmi(stats["energy"]).values)
+    saturated = int((stats["tree_depth"] >= max_tree_depth).sum())
+    n_draws = stats["diverging"].size
+    failures = list(report.failures)
+    if diverging > MOST_DIVERGING * n_draws:
+        where = ", ".join(str(int(n)) for n in stats["diverging"].sum("draw").values)
+        failures.append(
+            Failure(
+                f"{diverging} of {n_draws} draws diverged (by chain: {where})",
+                "raise target_accept towards 0.99, or fix a parameter that trades off with another",
+            )
+        )
+    if not bfmi.min() >= LEAST_BFMI:
+        chain = int(np.nanargmin(np.where(np.isnan(bfmi), -np.inf, bfmi)))
+        failures.append(
+            Failure(f"E-BFMI {bfmi[chain]:.2f} in chain {chain}, below {LEAST_BFMI}", "raise warmup, or fix a parameter")
+        )
+    if saturated > MOST_SATURATED * n_draws:
+        failures.append(
+            Failure(
+                f"{saturated} of {n_draws} trees were cut off at depth {max_tree_depth}",
+                f"raise max_tree_depth above {max_tree_depth}",
+            )
+        )
+    return report._replace(failures=tuple(failures), divergences=diverging, bfmi=float(bfmi.min()), saturated=saturated)
+
+
+def _worst(measures: xr.Dataset) -> tuple[float, float, float]:
+    """The largest R-hat and the smallest effective sample sizes; NaN if there is one."""
+    every = {name: [value for _, value in _each(measures.sel(measure=name))] for name in ("r_hat", "ess_bulk", "ess_tail")}
+    return float(np.max(every["r_hat"])), float(np.min(every["ess_bulk"])), float(np.min(every["ess_tail"]))
+
+
+def _each(measure: xr.Dataset) -> Iterator[tuple[str, float]]:
+    """Every number with the name of its variable and where in it: "temperature of anna", "group_sd of temperature"."""
+    for name, variable in measure.data_vars.items():
+        for at in np.ndindex(variable.shape):
+            labels = [str(variable[dim].values[i]) for dim, i in zip(variable.dims, at, strict=True)]
+            yield f"{name} of {', '.join(labels)}" if labels else str(name), float(variable.values[at])
+
+
+def _listed(bad: list[tuple[float, str]], name: str) -> str:
+    """The worst few by name and the number of the others."""
+    sign = -1 if name == "r_hat" else 1
+    ordered = sorted(bad, key=lambda each: sign * each[0] if np.isfinite(each[0]) else -np.inf)
+    shown = [f"{which} ({value:.3f})" if name == "r_hat" else f"{which} ({value:.0f})" for value, which in ordered[:NAMED]]
+    others = len(ordered) - len(shown)
+    return ", ".join(shown) + (f" and {others} more" if others else "")

@@ -1,0 +1,266 @@
+"""The whole hierarchical posterior of an agent's parameters, by NUTS: everyone's, and the population's they come from."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from explorelab import checks
+from explorelab.errors import InputError
+from explorelab.fitting.best import Best
+from explorelab.fitting.convergence import ConvergenceError, ConvergenceWarning, Report, examined, people_converged
+from explorelab.fitting.empirical import fit_group
+from explorelab.fitting.individual import fit_each, rows_of_each
+from explorelab.fitting.model import Fitted
+from explorelab.fitting.nuts import Draw, Settings, run_chains
+from explorelab.fitting.population import Known, bounded
+from explorelab.fitting.results import as_tree, on_natural_scale, remarks, space_table
+from explorelab.fitting.solve import limits, predicted
+from explorelab.people.criteria import chance_nll, pseudo_r2
+from explorelab.people.data import Choices
+
+type OnFailure = Literal["raise", "warn"]
+
+EM_ROUNDS = 12
+EM_TOLERANCE = 0.03
+"""The first fit need not be exact: it says where chains start and along which coordinates they move."""
+AWAY = 0.2
+"""How far from a bound, in standard units, the bend of someone's likelihood is made use of."""
+
+
+class Beginning(NamedTuple):
+    """Where chains start: a first fit by empirical Bayes, and what the model is told of it."""
+
+    known: Known
+    mean: np.ndarray
+    sd: np.ndarray
+
+
+def sample(
+    choices: Choices,
+    fitted: Fitted,
+    *,
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 1000,
+    seed: int = 0,
+    target_accept: float = 0.9,
+    max_tree_depth: int = 10,
+    correlated: bool = False,
+    starts: int = 4,
+    on_failure: OnFailure = "raise",
+    progress: bool | None = None,
+) -> xr.DataTree:
+    """The posterior of everyone's parameters and of their population, as ArviZ's groups and as estimates.
+
+    `posterior` has each parameter by its name, in natural units, over chain, draw and participant; `group_mean` and
+    `group_sd` over parameter, in standard units; `group_typical`, the mean in natural units; and `group_correlation` if
+    `correlated`. `estimates` has posterior medians with standard deviations and 95 % intervals, `group` the population.
+
+    Chains start around a fit by empirical Bayes, as far apart as its uncertainty is wide, so that warm-up need only learn
+    scales. Chains that have not converged raise `ConvergenceError`; with `on_failure="warn"` they come back with
+    a `ConvergenceWarning`, and the attribute `convergence` says what failed.
+    """
+    chains = checks.whole("chains", chains, at_least=2)
+    draws = checks.whole("draws", draws, at_least=4)
+    warmup = checks.whole("warmup", warmup, at_least=1)
+    seed = checks.whole("seed", seed, at_least=0)
+    accept = float(checks.scalar("target_accept", target_accept, above=0, below=1))
+    depth = checks.whole("max_tree_depth", max_tree_depth, at_least=1)
+    checks.one_of("on_failure", on_failure, dict.fromkeys(("raise", "warn"), 0))
+    if not fitted.model.space:
+        raise InputError(f"{fitted.agent.name} has no free parameter, so that there is nothing to sample.")
+    settings = Settings(warmup, accept, depth, bool(correlated) and len(fitted.model.space) > 1)
+    begun = begin(choices, fitted, starts, seed, progress)
+    drawn = run_chains(fitted.model, begun.known, _points(begun, settings, chains, seed), settings, draws, seed, progress)
+    posterior, stats = posterior_table(choices, fitted, drawn, settings.correlated), stats_table(drawn)
+    report = examined(posterior, stats, depth)
+    if report.failures:
+        _refuse(report, on_failure)
+    told = {
+        "method": "nuts", "chains": chains, "draws": draws, "warmup": warmup, "seed": seed, "target_accept": accept,
+        "max_tree_depth": depth, "correlated": int(settings.correlated), "estimate": "posterior median",
+        "convergence": report.told,
+    }  # fmt: skip
+    groups = {
+        "estimates": _estimates(choices, fitted, drawn, report, progress),
+        "group": _group(fitted, drawn),
+        "space": space_table(fitted.model.space),
+        "posterior": posterior,
+        "sample_stats": stats,
+        "log_likelihood": xr.Dataset({"block": (("chain", "draw", "row"), drawn.log_likelihood)}, _row_labels(choices)),
+        "observed_data": xr.Dataset({"n_choices": ("row", choices.scored.sum(1))}, _row_labels(choices)),
+        "convergence": report.measures,
+    }
+    return as_tree(groups, choices, fitted, told)
+
+
+def _refuse(report: Report, on_failure: OnFailure) -> None:
+    message = f"the chains have not converged: {report.told.removeprefix('failed: ')}. What helps: {report.advice}"
+    if on_failure == "raise":
+        raise ConvergenceError(message + "; or look at the draws as they are with on_failure='warn'.")
+    warnings.warn(message + ".", ConvergenceWarning, stacklevel=3)
+
+
+def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, progress: bool | None = None) -> Beginning:
+    """A first fit by empirical Bayes (one person alone: MAP), and the coordinates that it gives the sampler."""
+    rows, n_parameters = rows_of_each(choices), len(fitted.model.space)
+    if len(rows) > 1:
+        first = fit_group(fitted, rows, None, starts, seed, EM_ROUNDS, EM_TOLERANCE, progress)
+        mean, covariance, best, ending = first.mean[0], first.covariance[0], first.best, first.ending
+    else:
+        _, best, ending = fit_each(fitted, rows, True, starts, seed, progress)
+        mean, covariance = np.zeros(n_parameters), np.eye(n_parameters)
+    precision = np.linalg.inv(covariance)
+    low, high = limits(fitted.model)
+    # Beyond a bound the likelihood is flat, and what it was like at the bound says nothing.
+    inside = (best.z > low + AWAY) & (best.z < high - AWAY)
+    bend = _positive((ending.information - precision) * inside[:, :, None] * inside[:, None, :])
+    # At the posterior's mode the likelihood's slope balances that of the prior.
+    slope = (mean - best.z) @ precision * inside
+    pull = np.einsum("nij,nj->ni", bend, best.z) - slope
+    with jax.enable_x64(True):
+        known = Known(fitted.data, jnp.asarray(choices.participant), *map(jnp.asarray, (low, high, bend, pull)))
+    return Beginning(known, mean, np.sqrt(np.diagonal(covariance)))
+
+
+def _positive(matrices: np.ndarray) -> np.ndarray:
+    """The nearest symmetric positive semidefinite matrices; zero where something is not finite."""
+    finite = np.where(np.isfinite(matrices).all((1, 2), keepdims=True), matrices, 0.0)
+    values, vectors = np.linalg.eigh((finite + np.swapaxes(finite, 1, 2)) / 2)
+    return np.einsum("nij,nj,nkj->nik", vectors, np.maximum(values, 0.0), vectors)
+
+
+def _points(begun: Beginning, settings: Settings, chains: int, seed: int) -> dict[str, Any]:
+    """A start for each chain on the sampler's own scales: drawn about the first fit, twice as wide as it is uncertain."""
+    rng = np.random.default_rng(seed)
+    n_people, n_parameters = begun.known.pull.shape
+    width = 2 / np.sqrt(n_people)
+    points = {
+        "mean": begun.mean + width * begun.sd * rng.standard_normal((chains, n_parameters)),
+        "sd": np.log(begun.sd) + width / np.sqrt(2) * rng.standard_normal((chains, n_parameters)),
+        "x": rng.standard_normal((chains, n_people, n_parameters)),
+    }
+    if settings.correlated:
+        points["correlation_root"] = 0.1 * rng.standard_normal((chains, n_parameters * (n_parameters - 1) // 2))
+    return points
+
+
+def posterior_table(choices: Choices, fitted: Fitted, drawn: Draw, correlated: bool) -> xr.Dataset:
+    """The draws as ArviZ's group `posterior`."""
+    names = [dimension.name for dimension in fitted.model.space]
+    natural = on_natural_scale(fitted.model.space, drawn.z)
+    per_person, per_parameter = ("chain", "draw", "participant"), ("chain", "draw", "parameter")
+    variables: dict[str, Any] = {
+        name: (per_person, natural[..., i], {"long_name": f"{name}, natural units"}) for i, name in enumerate(names)
+    }
+    variables["group_mean"] = (per_parameter, drawn.mean, {"long_name": "mean of people, standard units"})
+    variables["group_sd"] = (per_parameter, drawn.sd, {"long_name": "standard deviation of people, standard units"})
+    typical = on_natural_scale(fitted.model.space, _bounded(fitted, drawn.mean))
+    variables["group_typical"] = (per_parameter, typical, {"long_name": "parameters at the mean of people, natural units"})
+    if correlated:
+        variables["group_correlation"] = ((*per_parameter, "parameter_2"), drawn.correlation)
+    chains, draws = drawn.diverging.shape
+    coords = {"chain": np.arange(chains), "draw": np.arange(draws), "participant": list(choices.participants)}
+    return xr.Dataset(variables, {**coords, "parameter": names, **({"parameter_2": names} if correlated else {})})
+
+
+def _bounded(fitted: Fitted, z: np.ndarray) -> np.ndarray:
+    with jax.enable_x64(True):
+        return np.asarray(bounded(jnp.asarray(z), *limits(fitted.model)))
+
+
+def stats_table(drawn: Draw) -> xr.Dataset:
+    """What the sampler says of each draw, as ArviZ's group `sample_stats`."""
+    over = ("chain", "draw")
+    chains, draws = drawn.diverging.shape
+    return xr.Dataset(
+        {
+            "diverging": (over, drawn.diverging),
+            "energy": (over, drawn.energy),
+            "lp": (over, drawn.log_density, {"long_name": "log density in the sampler's coordinates"}),
+            "n_steps": (over, drawn.n_steps),
+            "tree_depth": (over, np.ceil(np.log2(drawn.n_steps + 1)).astype(int)),
+            "acceptance_rate": (over, drawn.acceptance),
+            "step_size": (over, drawn.step_size),
+        },
+        {"chain": np.arange(chains), "draw": np.arange(draws)},
+    )
+
+
+def _row_labels(choices: Choices) -> dict[str, Any]:
+    return {
+        "row_participant": ("row", np.array(choices.participants)[choices.participant]),
+        "row_block": ("row", choices.block.astype(str)),
+    }
+
+
+def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, progress: bool | None) -> xr.Dataset:
+    """Everyone's posterior medians, standard deviations and 95 % intervals, with remarks and likelihoods."""
+    names = [dimension.name for dimension in fitted.model.space]
+    z = drawn.z.reshape(-1, *drawn.z.shape[2:])
+    natural = on_natural_scale(fitted.model.space, z)
+    median = np.median(z, axis=0)
+    away = z - z.mean(0)
+    covariance = np.einsum("dni,dnj->nij", away, away) / max(len(z) - 1, 1)
+    sd = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    nothing = np.full(len(median), np.nan)
+    at_bound, reasons = remarks(fitted, Best(median, nothing, nothing, nothing, nothing), covariance, sd)
+    low, high = np.quantile(natural, [0.025, 0.975], axis=0)
+    rows = predicted(fitted, np.arange(choices.n_rows), median[choices.participant][:, None], progress)[:, 0]
+    ll = np.bincount(choices.participant, rows, choices.n_participants)
+    undefined = {"long_name": "not defined for a posterior: see loo_by_block"}
+    each, per_parameter, pair = "participant", ("participant", "parameter"), ("participant", "parameter", "parameter_2")
+    return xr.Dataset(
+        {
+            "estimate": (per_parameter, np.median(natural, axis=0), {"long_name": "posterior median, natural units"}),
+            "standard_error": (per_parameter, natural.std(0, ddof=1), {"long_name": "posterior standard deviation"}),
+            "low": (per_parameter, low, {"long_name": "95 % interval, lower end"}),
+            "high": (per_parameter, high, {"long_name": "95 % interval, upper end"}),
+            "z": (per_parameter, median, {"long_name": "posterior median, standard units"}),
+            "z_covariance": (pair, covariance, {"long_name": "posterior covariance, standard units"}),
+            "correlation": (pair, covariance / np.maximum(sd[:, :, None] * sd[:, None, :], 1e-300)),
+            "at_bound": (per_parameter, at_bound),
+            "identified": (per_parameter, reasons == ""),
+            "remark": (per_parameter, reasons),
+            "log_likelihood": (each, ll, {"long_name": "log-likelihood at the posterior median"}),
+            "n_choices": (each, choices.n_scored),
+            "aic": (each, nothing, undefined),
+            "bic": (each, nothing, undefined),
+            "pseudo_r2": (each, pseudo_r2(-ll, chance=chance_nll(choices))),
+            "converged": (each, people_converged(report.measures, len(drawn.mean), list(choices.participants))),
+        },
+        coords={"participant": list(choices.participants), "parameter": names, "parameter_2": names},
+    )
+
+
+def _group(fitted: Fitted, drawn: Draw) -> xr.Dataset:
+    """The population: its mean, spread and correlations with their uncertainty, and where 95 % of people lie."""
+    names = [dimension.name for dimension in fitted.model.space]
+    space, p = fitted.model.space, len(names)
+    mean, sd = drawn.mean.reshape(-1, p), drawn.sd.reshape(-1, p)
+    covariance = sd[:, :, None] * drawn.correlation.reshape(-1, p, p) * sd[:, None, :]
+    middle, spread = np.median(mean, axis=0), np.median(sd, axis=0)
+    low, high = (on_natural_scale(space, _bounded(fitted, middle + sign * 1.96 * spread)) for sign in (-1, 1))
+    typical = on_natural_scale(space, _bounded(fitted, mean))
+    mean_low, mean_high = np.quantile(typical, [0.025, 0.975], axis=0)
+    return xr.Dataset(
+        {
+            "mean": ("parameter", np.median(typical, axis=0)),
+            "mean_low": ("parameter", mean_low, {"long_name": "95 % interval of the mean, lower end"}),
+            "mean_high": ("parameter", mean_high, {"long_name": "95 % interval of the mean, upper end"}),
+            "low": ("parameter", low, {"long_name": "95 % of people, lower end"}),
+            "high": ("parameter", high, {"long_name": "95 % of people, upper end"}),
+            "z_mean": ("parameter", middle),
+            "z_mean_se": ("parameter", mean.std(0, ddof=1)),
+            "z_sd": ("parameter", spread),
+            "z_sd_se": ("parameter", sd.std(0, ddof=1)),
+            "z_covariance": (("parameter", "parameter_2"), covariance.mean(0)),
+        },
+        coords={"parameter": names, "parameter_2": names},
+    )

@@ -1,0 +1,175 @@
+"""What a fitted agent would have thought on every trial that a person played: beliefs, limits, probabilities."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from explorelab.agents import Agent
+from explorelab.errors import InputError
+from explorelab.files import write_whole
+from explorelab.fitting.likelihood import Block, replay
+from explorelab.fitting.objective import Data, Model
+from explorelab.fitting.running import in_calls, mapped
+from explorelab.people.data import Choices
+from explorelab.recovery.known import estimated, fitted_of, known_of, same_people
+
+ARMS = {
+    "mean": "expected reward before the trial",
+    "sd": "standard deviation of that belief",
+    "limit": "what the arm is worth to the agent: its upper credible limit, or another index",
+    "bonus": "limit less mean",
+    "probability": "probability of choosing the arm",
+}
+"""Over row, trial and arm."""
+
+CHOSEN = {
+    "chosen_mean": "expected reward of the arm chosen",
+    "chosen_sd": "standard deviation of that belief",
+    "chosen_limit": "limit of the arm chosen",
+    "chosen_bonus": "bonus of the arm chosen",
+    "chosen_probability": "probability of the choice made",
+    "prediction_error": "reward less what was expected of the arm",
+    "best_limit": "highest limit of any arm on offer",
+    "entropy": "entropy of the choice, in nats",
+}
+"""Over row and trial."""
+
+ENDINGS = (".csv", ".parquet", ".nc")
+
+
+class Thought(NamedTuple):
+    """Of every arm on every trial."""
+
+    mean: Any
+    sd: Any
+    limit: Any
+    log_probs: Any
+
+
+@partial(jax.jit, static_argnames="model")
+def _thought(model: Model, data: Data, argument: tuple[Block, dict[str, Any]]) -> Thought:
+    def one(each: tuple[Block, dict[str, Any]]) -> Thought:
+        block, params = each
+        told = replay(model.rule, {**data.fixed, **params}, data.ways, model.n_arms, block)
+        sd = jax.vmap(lambda belief: belief.sd)(told.belief)
+        mean = jax.vmap(lambda belief: belief.mean)(told.belief)
+        return Thought(mean, sd, told.value, told.log_probs)
+
+    return mapped(one, argument)
+
+
+def latent_variables(
+    choices: Choices,
+    agent: str | Agent | None,
+    fit: xr.DataTree,
+    *,
+    arms: bool = True,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """What the fitted agent believed, how it valued every arm, and how probable each choice was, before every trial.
+
+    Over row, trial and arm (left out without `arms`: 100 arms are 100 numbers a trial each): `mean`, `sd`, `limit`, `bonus`
+    (limit less mean), `probability`. Over row and trial: the same of the arm chosen (`chosen_mean`, ...),
+    `prediction_error`, `best_limit`, `entropy`; `choice`, `reward`, `scored`. NaN where there was no trial, or no choice.
+    """
+    known = known_of(choices, agent, fit)
+    same_people(choices, fit)
+    fitted = fitted_of(choices, known)
+    params = {name: values[choices.participant] for name, values in estimated(known).items()}
+    blocks = jax.tree.map(np.asarray, fitted.data.blocks)
+
+    def call(argument: Any) -> Any:
+        return _thought(fitted.model, fitted.data, argument)
+
+    thought = in_calls(call, (blocks, params), "replaying", progress)
+    by_arm = _by_arm(choices, thought)
+    variables: dict[str, Any] = {
+        "choice": (("row", "trial"), choices.arm),
+        "reward": (("row", "trial"), np.where(choices.observed, choices.reward, np.nan)),
+        "scored": (("row", "trial"), choices.scored),
+        **{name: (("row", "trial"), v, {"long_name": CHOSEN[name]}) for name, v in _of_chosen(choices, by_arm).items()},
+    }
+    if arms:
+        variables |= {name: (("row", "trial", "arm"), v, {"long_name": ARMS[name]}) for name, v in by_arm.items()}
+    coords: dict[str, Any] = {
+        "participant": ("row", np.asarray(choices.participants)[choices.participant]),
+        "block": ("row", choices.block),
+        "trial": np.arange(1, choices.n_trials + 1),
+    }
+    attrs = {"agent": known.agent.name, "method": str(fit.attrs["method"]), "source": choices.source}
+    return xr.Dataset(variables, coords, attrs)
+
+
+def _by_arm(choices: Choices, thought: Thought) -> dict[str, np.ndarray]:
+    with np.errstate(invalid="ignore"):  # an arm never seen may be worth infinity, mean and all
+        bonus = thought.limit - thought.mean
+    values = (thought.mean, thought.sd, thought.limit, bonus, np.exp(thought.log_probs))
+    there = choices.present[:, :, None]
+    return {name: np.where(there, v, np.nan) for name, v in zip(ARMS, values, strict=True)}
+
+
+def _of_chosen(choices: Choices, by_arm: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    at = np.maximum(choices.arm, 0)[:, :, None]
+    sampled = choices.observed
+
+    def chosen(name: str, where: np.ndarray) -> np.ndarray:
+        return np.where(where, np.take_along_axis(by_arm[name], at, axis=2)[:, :, 0], np.nan)
+
+    p = by_arm["probability"]
+    possible = p > 0
+    on_offer = by_arm["limit"] if choices.available is None else np.where(choices.available, by_arm["limit"], -np.inf)
+    return {
+        **{f"chosen_{name}": chosen(name, sampled) for name in ("mean", "sd", "limit", "bonus")},
+        "chosen_probability": chosen("probability", choices.scored),
+        "prediction_error": np.where(sampled, choices.reward - chosen("mean", sampled), np.nan),
+        "best_limit": np.where(choices.present, on_offer.max(2), np.nan),
+        "entropy": np.where(choices.present, -(p * np.log(np.where(possible, p, 1.0))).sum(2, where=possible), np.nan),
+    }
+
+
+def trial_table(latent: xr.Dataset) -> pd.DataFrame:
+    """A row for each trial that was played: who, block, trial, arm, reward, and what was thought of the choice."""
+    names = ["choice", "reward", "scored", *CHOSEN]
+    table = latent[names].to_dataframe().reset_index()
+    table = table[np.isfinite(table["entropy"])].drop(columns="row").rename(columns={"choice": "arm"})
+    return table[["participant", "block", "trial", "arm", "reward", "scored", *CHOSEN]].reset_index(drop=True)
+
+
+def arm_table(latent: xr.Dataset) -> pd.DataFrame:
+    """A row for each arm of each trial that was played: who, block, trial, arm, whether it was chosen, what was thought."""
+    if "probability" not in latent:
+        raise InputError("these latent variables were made without those of every arm.")
+    table = latent[[*ARMS, "choice"]].to_dataframe().reset_index()
+    table = table[np.isfinite(table["probability"])]
+    table["chosen"] = table["arm"] == table["choice"]
+    return table[["participant", "block", "trial", "arm", "chosen", *ARMS]].reset_index(drop=True)
+
+
+def check_ending(path: Path) -> None:
+    """Raise if latent variables cannot be written under this name."""
+    if path.suffix not in ENDINGS:
+        raise InputError(f"{path}: expected a name that ends in {', '.join(ENDINGS)}, got {path.suffix or 'none of them'}.")
+
+
+def write_latent(latent: xr.Dataset, path: Path) -> None:
+    """Write them: .csv, a row for each trial; .parquet, a row for each arm of each trial; .nc, everything, as netCDF."""
+    path = Path(path)
+    check_ending(path)
+    if path.suffix == ".csv":
+        write_whole(path, lambda at: trial_table(latent).to_csv(at, index=False, float_format="%.9g"))
+    elif path.suffix == ".parquet":
+        write_whole(path, lambda at: arm_table(latent).to_parquet(at, index=False))
+    else:
+        packed = {str(name): {"zlib": True, "complevel": 4} for name in latent.data_vars if latent[name].dtype.kind == "f"}
+        write_whole(path, lambda at: _to_netcdf(latent, at, packed))
+
+
+def _to_netcdf(latent: xr.Dataset, path: Path, packed: dict[str, Any]) -> None:
+    latent.to_netcdf(path, engine="h5netcdf", encoding=packed)

@@ -1,0 +1,150 @@
+"""Posterior predictive checks: people simulated at the fitted parameters, laid over the people whom they were fitted to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from explorelab import checks
+from explorelab.agents import Agent
+from explorelab.errors import InputError
+from explorelab.fitting.crossvalidation import posterior_draws
+from explorelab.fitting.results import on_natural_scale
+from explorelab.people.data import Choices
+from explorelab.phenotypes import PowerFit
+from explorelab.recovery.generate import generate
+from explorelab.recovery.known import Known, fitted_of, known_of, same_people
+from explorelab.recovery.statistics import CURVES, Each, mean_known, of_each
+
+type Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+MOST_WALKS = 40
+"""Walks are counted in as many classes, one unit each; longer ones together in the last."""
+AT_ONCE = 20_000
+"""Blocks simulated in one go: what is needed of each is kept, not its trials."""
+
+
+def predictive_check(
+    choices: Choices,
+    agent: str | Agent | None,
+    fit: xr.DataTree,
+    n_copies: int = 100,
+    seed: int = 0,
+    *,
+    noise: str = "gaussian",
+    power: PowerFit = "raw",
+    uncertain: bool = True,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """What the group did beside what it would do under the fitted agent, the same blocks played `n_copies` times.
+
+    In every copy each person has parameters drawn from their own posterior (Laplace's approximation, within the bounds), or
+    the estimates themselves without `uncertain`. For each statistic: `human`; `simulated`, the mean over copies; `low` and
+    `high`, 95 % of copies; `p`, how often a copy would be as far off on that side, twice (small: the agent does not do what
+    people do; at least 2 / (n_copies + 1)).
+
+    Over `statistic` (final regret, mean reward, repeats, walks, shares of new arms and of phenotypes) under these names;
+    over `time` for the curves regret, reward, repeat, travel, unique as `regret_human`, `regret_simulated`, ...; over
+    `walk`, the share of choices that went so far, as `walk_human`, ... (without travel and walks where arms lie nowhere).
+    """
+    n_copies, seed = checks.whole("n_copies", n_copies, at_least=1), checks.whole("seed", seed, at_least=0)
+    known = known_of(choices, agent, fit)
+    same_people(choices, fit)
+    longest = _longest(choices)
+    params = posterior_parameters(choices, known, n_copies if uncertain else 1, seed)
+    per_call = max(1, AT_ONCE // choices.n_rows)
+    copies: list[Summary] = []
+    for first in range(0, n_copies, per_call):
+        now = min(per_call, n_copies - first)
+        values = {name: v[first : first + now].ravel() if uncertain else v.ravel() for name, v in params.items()}
+        own = int(np.random.SeedSequence([seed, first]).generate_state(1)[0])
+        simulated = generate(choices, known.agent, values, own, now, noise=noise, progress=progress)
+        copies += _summaries(of_each(simulated, power), now, longest)
+    human = _summaries(of_each(choices, power), 1, longest)[0]
+    attrs = {"agent": known.agent.name, "method": str(fit.attrs["method"]), "n_copies": n_copies, "seed": seed}
+    return _beside(human, copies).assign_attrs(**attrs, source=choices.source, power=power)
+
+
+def posterior_parameters(choices: Choices, known: Known, n: int, seed: int) -> dict[str, np.ndarray]:
+    """Parameters in natural units by name, draw x participant, from everyone's posterior; one draw: the estimates."""
+    table = known.estimates.sel(parameter=list(known.names))
+    if n == 1:
+        return {name: table["estimate"].sel(parameter=name).values[None] for name in known.names}
+    if "z_covariance" not in table:
+        raise InputError("the fit does not say how sure its estimates are: use uncertain=False.")
+    covariance = table["z_covariance"].sel(parameter_2=list(known.names)).values
+    # A direction that the choices say nothing of has a huge variance; one standard unit is what was plausible beforehand.
+    covariance = _within_reason(covariance)
+    z = posterior_draws(fitted_of(choices, known), table["z"].values, covariance, n, seed)
+    natural = on_natural_scale(known.space, z)
+    return {name: natural[:, :, i].T for i, name in enumerate(known.names)}
+
+
+def _within_reason(covariance: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh(covariance)
+    return np.einsum("nij,nj,nkj->nik", vectors, np.clip(values, 0.0, 1.0), vectors)
+
+
+class Summary(NamedTuple):
+    """What one group did."""
+
+    curves: dict[str, Floats]
+    numbers: dict[str, float]
+    walks: Floats | None
+    """Share of choices that went 0, 1, 2, ... units far."""
+
+
+def _longest(choices: Choices) -> int:
+    walks = choices.layout.walks
+    return 0 if walks is None else int(min(np.ceil(walks.max()), MOST_WALKS))
+
+
+def _summaries(each: Each, copies: int, longest: int) -> list[Summary]:
+    """One for each copy: the rows are copy after copy."""
+
+    def parted(values: Floats) -> Floats:
+        return values.reshape(copies, -1, *values.shape[1:])
+
+    curves = {name: mean_known(parted(values), 1) for name, values in each.curves.items()}
+    numbers = {name: mean_known(parted(values), 1) for name, values in each.numbers.items()}
+    walks = [None] * copies if each.walks is None else [_shares(w, longest) for w in parted(each.walks)]
+    return [
+        Summary({name: v[c] for name, v in curves.items()}, {name: float(v[c]) for name, v in numbers.items()}, walks[c])
+        for c in range(copies)
+    ]
+
+
+def _shares(walks: Floats, longest: int) -> Floats:
+    far = np.minimum(np.rint(walks[np.isfinite(walks)]), longest).astype(int)
+    return np.bincount(far, minlength=longest + 1) / max(len(far), 1)
+
+
+def _beside(human: Summary, copies: list[Summary]) -> xr.Dataset:
+    names = list(human.numbers)
+    numbers = (np.array([human.numbers[name] for name in names]), [np.array(list(c.numbers.values())) for c in copies])
+    variables = {part: ("statistic", values) for part, values in compared(*numbers).items()}
+    for name in human.curves:
+        for part, values in compared(human.curves[name], [c.curves[name] for c in copies]).items():
+            variables[f"{name}_{part}"] = ("time", values, {"long_name": CURVES[name]})  # type: ignore[assignment]
+    n_trials = len(human.curves["regret"])
+    coords: dict[str, Any] = {"statistic": names, "time": np.arange(1, n_trials + 1)}
+    if human.walks is not None:
+        of_copies = [c.walks for c in copies if c.walks is not None]
+        for part, values in compared(human.walks, of_copies).items():
+            variables[f"walk_{part}"] = ("walk", values)
+        coords["walk"] = np.arange(len(human.walks))
+    return xr.Dataset(variables, coords)
+
+
+def compared(human: Floats, copies: list[Floats]) -> dict[str, Floats]:
+    """Human, simulated (mean), low and high (95 % of copies), and p."""
+    drawn = np.stack(copies)
+    unknown = np.isnan(human) | np.isnan(drawn).any(0)
+    filled = np.where(unknown, 0.0, drawn)
+    low, high = np.quantile(filled, [0.025, 0.975], axis=0)
+    above, below = ((1 + at.sum(0)) / (1 + len(drawn)) for at in (filled >= human, filled <= human))
+    p = np.minimum(1.0, 2 * np.minimum(above, below))
+    found = {"simulated": filled.mean(0), "low": low, "high": high, "p": p}
+    return {"human": human, **{name: np.where(unknown, np.nan, values) for name, values in found.items()}}
