@@ -50,6 +50,15 @@ if TYPE_CHECKING:
     from explorelab.agents.ucl import block_ucl, deterministic_ucl, stochastic_ucl
     from explorelab.bounding import bounds
     from explorelab.errors import ExplorelabError, InputError
+    from explorelab.fitting.api import fit, load_fit
+    from explorelab.fitting.comparison import compare
+    from explorelab.fitting.crossvalidation import cross_validate
+    from explorelab.people.data import Choices
+    from explorelab.people.group import select_models
+    from explorelab.people.phenotypes import phenotypes
+    from explorelab.people.reading import check_choices, choices_from_frame, read_choices
+    from explorelab.people.writing import choices_from_runs, write_choices
+    from explorelab.people.wu2018 import load_wu2018
     from explorelab.phenotypes import fit_forms
     from explorelab.simulation.api import simulate
     from explorelab.tasks import (
@@ -103,6 +112,15 @@ _WHERE = {
     "agents.ucl": ("block_ucl", "deterministic_ucl", "stochastic_ucl"),
     "bounding": ("bounds",),
     "errors": ("ExplorelabError", "InputError"),
+    "fitting.api": ("fit", "load_fit"),
+    "fitting.comparison": ("compare",),
+    "fitting.crossvalidation": ("cross_validate",),
+    "people.data": ("Choices",),
+    "people.reading": ("check_choices", "choices_from_frame", "read_choices"),
+    "people.writing": ("choices_from_runs", "write_choices"),
+    "people.wu2018": ("load_wu2018",),
+    "people.group": ("select_models",),
+    "people.phenotypes": ("phenotypes",),
     "phenotypes": ("fit_forms",),
     "simulation.api": ("simulate",),
     "tasks": (
@@ -124,6 +142,7 @@ _HOME = {name: module for module, names in _WHERE.items() for name in names}
 __all__ = [
     "AGENTS",
     "Agent",
+    "Choices",
     "ExplorelabError",
     "InputError",
     "Task",
@@ -133,10 +152,16 @@ __all__ = [
     "block_ucl",
     "boltzmann",
     "bounds",
+    "check_choices",
+    "choices_from_frame",
+    "choices_from_runs",
+    "compare",
+    "cross_validate",
     "delta_rule",
     "deterministic_ucl",
     "epsilon_greedy",
     "epsilon_n_greedy",
+    "fit",
     "fit_forms",
     "gaussian_noise",
     "gittins",
@@ -151,11 +176,16 @@ __all__ = [
     "knowledge_gradient",
     "landscape",
     "line",
+    "load_fit",
+    "load_wu2018",
     "local_search",
     "mean_greedy",
     "on_graph",
+    "phenotypes",
     "profile",
     "random_choice",
+    "read_choices",
+    "select_models",
     "simulate",
     "situated_ucl",
     "stochastic_ucl",
@@ -170,6 +200,7 @@ __all__ = [
     "with_costs",
     "with_habits",
     "with_noise",
+    "write_choices",
 ]
 
 

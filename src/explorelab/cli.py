@@ -263,6 +263,79 @@ def check(
 
 
 @app.command()
+def recover(
+    data: Annotated[Path, typer.Option(help="Choices whose blocks simulated people play: a CSV or Parquet file.")],
+    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Whose parameters to recover; that of the fit by default.")] = None,
+    like: Annotated[Path | None, typer.Option(help="A fit: its people's parameters, method and space are taken.")] = None,
+    agents: Annotated[str | None, typer.Option(help="Recover models: which of these, with commas, fits best?")] = None,
+    criterion: Annotated[str, typer.Option(help="What names the best model: bic, aic or cv.")] = "bic",
+    n: Annotated[int, typer.Option(help="Simulated people; of models, for each agent.")] = 100,
+    method: Annotated[str | None, typer.Option(help="ml, map or em; that of the fit, or map.")] = None,
+    starts: Annotated[int, typer.Option(help="Starts of every fit.")] = 4,
+    noise: Annotated[str, typer.Option(help="Reward noise: gaussian, or integer (whole numbers).")] = "gaussian",
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate people with known parameters, refit them, and report which parameters (or models) are found again."""
+    from explorelab.recovery import running
+
+    fit = running.loaded(like)
+    running.check_targets(out, figure)
+    choices = running.read(data, task)
+    how: dict[str, Any] = {"starts": starts, "noise": noise, "seed": seed}
+    with _long_work():
+        if agents is None:
+            found = running.recover(choices, agent, fit, n, method, **how)
+        else:
+            found = running.models(choices, agents, fit, n, method, criterion, **how)
+    running.deliver(found, out, figure, as_json)
+
+
+@app.command()
+def predict(
+    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
+    fit: Annotated[Path, typer.Option(help="A fit of an agent to these choices.")],
+    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
+    copies: Annotated[int, typer.Option(help="How often the whole group is simulated.")] = 100,
+    noise: Annotated[str, typer.Option(help="Reward noise: gaussian, or integer (whole numbers).")] = "gaussian",
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Lay people simulated at the fitted parameters over the real ones: regret, phenotypes, repeats, walks."""
+    from explorelab.recovery import running
+
+    tree = running.loaded(fit)
+    running.check_targets(out, figure)
+    choices = running.read(data, task)
+    with _long_work():
+        found = running.predict(choices, tree, copies, noise=noise, seed=seed)
+    running.deliver(found, out, figure, as_json)
+
+
+@app.command()
+def latent(
+    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
+    fit: Annotated[Path, typer.Option(help="A fit of an agent to these choices.")],
+    out: Annotated[Path, typer.Option(help=".csv: a row for each trial; .parquet: for each arm of it; .nc: all.")],
+    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
+) -> None:
+    """Write what the fitted agent believed before every trial: beliefs, limits, bonuses, probabilities."""
+    from explorelab.recovery import running
+
+    tree = running.loaded(fit)
+    running.check_targets(out)
+    choices = running.read(data, task)
+    with _long_work():
+        running.write_latent(choices, tree, out)
+    print(f"Wrote {out}")
+
+
+@app.command()
 def phenotypes(
     data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
     task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,

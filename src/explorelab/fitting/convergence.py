@@ -1,6 +1,6 @@
 """Whether chains have converged: what is looked at, what is asked of it, and the refusal where it is not met.
 
-Rank-normalised split R-hat and the effective sample sizes of bulk and tails (Vehtari et al. 2021, Bayesian Analysis 16, 667),
+Rank-normalised split R-hat and the effective sample sizes of bulk and tails (Vehtari et al. 2021, Bayesian Analysis 16),
 divergences and saturated trees of the sampler, and the energy's fraction of missing information (Betancourt 2016).
 """
 
@@ -90,12 +90,10 @@ def examined(posterior: xr.Dataset, stats: xr.Dataset, max_tree_depth: int = 10)
 
 def measured(posterior: xr.Dataset) -> xr.Dataset:
     """R-hat and effective sample sizes of every variable, along `measure`."""
-    import arviz_stats as az
+    from arviz_stats.sampling_diagnostics import ess, rhat
 
-    # Matrices that are the same in every draw (a correlation of one with itself) have nothing to converge to.
-    moving = posterior[[name for name in posterior.data_vars if not name.endswith("correlation")]]
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = [az.rhat(moving), az.ess(moving, method="bulk"), az.ess(moving, method="tail")]
+        parts = [rhat(posterior), ess(posterior, method="bulk"), ess(posterior, method="tail")]
     return xr.concat(parts, xr.Variable("measure", ["r_hat", "ess_bulk", "ess_tail"]))
 
 
@@ -112,10 +110,10 @@ def people_converged(measures: xr.Dataset, n_chains: int, participants: list[str
 
 def _with_sampler(report: Report, stats: xr.Dataset, max_tree_depth: int) -> Report:
     """The report with what the sampler itself says."""
-    import arviz_stats as az
+    from arviz_stats.sampling_diagnostics import bfmi as missing_information
 
     diverging = int(stats["diverging"].sum())
-    bfmi = np.atleast_1d(az.bfmi(stats["energy"]).values)
+    bfmi = np.atleast_1d(missing_information(stats["energy"]).values)
     saturated = int((stats["tree_depth"] >= max_tree_depth).sum())
     n_draws = stats["diverging"].size
     failures = list(report.failures)
@@ -152,6 +150,9 @@ def _each(measure: xr.Dataset) -> Iterator[tuple[str, float]]:
     """Every number with the name of its variable and where in it: "temperature of anna", "group_sd of temperature"."""
     for name, variable in measure.data_vars.items():
         for at in np.ndindex(variable.shape):
+            if variable.dims == ("parameter", "parameter_2") and at[0] >= at[1]:
+                # A correlation of one with itself does not move, and the others stand on both sides.
+                continue
             labels = [str(variable[dim].values[i]) for dim, i in zip(variable.dims, at, strict=True)]
             yield f"{name} of {', '.join(labels)}" if labels else str(name), float(variable.values[at])
 

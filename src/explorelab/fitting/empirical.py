@@ -77,29 +77,59 @@ def fit_group(
     member = np.zeros(len(row_lists), int) if sets is None else np.asarray(sets)
     if len(row_lists) < 2:
         raise InputError("empirical Bayes needs at least 2 participants, got 1: use method='map'.")
-    each = with_prior(fitted, row_lists, prior=True)
-    best = best_of_starts(fitted, each, starts, seed, "fitting", progress)
-    n_parameters, n_sets = len(fitted.model.space), int(member.max()) + 1
-    mean, covariance = np.zeros((n_sets, n_parameters)), np.tile(np.eye(n_parameters), (n_sets, 1, 1))
-    z, moved = best.z, []
-    ending = endings(fitted, each, z, progress)
-    for round_ in range(rounds):
-        posterior = covariances(ending.hessian, ending.information)[0]
-        before = mean.copy(), covariance.copy()
-        for s in range(n_sets):
-            mean[s], covariance[s] = _learned(z[member == s], posterior[member == s])
-        moved.append(_moved(before, (mean, covariance)))
-        each = problems(row_lists, mean[member], np.linalg.inv(covariance)[member])
-        ended = minimised(fitted, each, z, f"group, round {round_ + 1}", progress)
-        z = np.where(np.isfinite(ended.value)[:, None], ended.z, z)
-        ending = endings(fitted, each, z, progress)
-        if moved[-1] < tolerance:
-            break
-    final = Best(
-        z, ended.value, ended.converged, ended.n_steps, best.start_values - best.value[:, None] + ended.value[:, None]
-    )
-    posterior = covariances(ending.hessian, ending.information)[0]
-    return GroupFit(mean, covariance, final, ending, posterior, np.array(moved))
+    best = best_of_starts(fitted, with_prior(fitted, row_lists, prior=True), starts, seed, "fitting", progress)
+    group = _Group(fitted, row_lists, member, best.z.copy(), progress)
+    moved = [group.round(f"group, round {round_ + 1}", tolerance) for round_ in range(rounds) if group.learning.any()]
+    # Everyone's start loses as much against their best start as it did before the group was known.
+    lost = best.start_values - best.value[:, None]
+    final = Best(group.z, group.value, group.converged, group.n_steps, lost + group.value[:, None])
+    return GroupFit(group.mean, group.covariance, final, group.ending, group.posterior, np.array(moved))
+
+
+class _Group:
+    """Priors of the sets and posteriors of their members, a round of expectation and maximisation at a time.
+
+    A set that has stopped moving is left alone: no set's result depends on how long another one takes.
+    """
+
+    def __init__(
+        self, fitted: Fitted, row_lists: list[np.ndarray], member: np.ndarray, z: np.ndarray, progress: Any
+    ) -> None:
+        self.fitted, self.row_lists, self.member, self.z, self.progress = fitted, row_lists, member, z, progress
+        n_sets, p = int(member.max()) + 1, z.shape[1]
+        self.mean, self.covariance = np.zeros((n_sets, p)), np.tile(np.eye(p), (n_sets, 1, 1))
+        self.learning = np.ones(n_sets, bool)
+        n = len(row_lists)
+        self.value, self.converged, self.n_steps = np.zeros(n), np.zeros(n, bool), np.zeros(n, int)
+        self.ending = endings(fitted, with_prior(fitted, row_lists, prior=True), z, progress)
+        self.posterior = covariances(self.ending.hessian, self.ending.information)[0]
+
+    def round(self, label: str, tolerance: float) -> float:
+        """Learn the priors from the posteriors, then the posteriors from the priors; how far the priors moved."""
+        furthest = 0.0
+        now = np.nonzero(self.learning[self.member])[0]
+        for s in np.nonzero(self.learning)[0]:
+            before = self.mean[s].copy(), self.covariance[s].copy()
+            own = self.member == s
+            self.mean[s], self.covariance[s] = after = _learned(self.z[own], self.posterior[own])
+            step = _moved(before, after)
+            furthest = max(furthest, step)
+            self.learning[s] = step >= tolerance
+        self._update(now, label)
+        return furthest
+
+    def _update(self, now: np.ndarray, label: str) -> None:
+        precision = np.linalg.inv(self.covariance)
+        sets = self.member[now]
+        each = problems([self.row_lists[i] for i in now], self.mean[sets], precision[sets])
+        ended = minimised(self.fitted, each, self.z[now], label, self.progress)
+        usable = np.isfinite(ended.value)
+        self.z[now[usable]] = ended.z[usable]
+        self.value[now], self.converged[now], self.n_steps[now] = ended.value, ended.converged, ended.n_steps
+        ending = endings(self.fitted, each, self.z[now], self.progress)
+        for whole, part in zip(self.ending, ending, strict=True):
+            whole[now] = part
+        self.posterior[now] = covariances(ending.hessian, ending.information)[0]
 
 
 def _learned(z: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +140,7 @@ def _learned(z: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return mean, (away.T @ away + posterior.sum(0) + pseudo) / (len(z) + PSEUDO_PEOPLE)
 
 
-def _moved(before: Any, after: Any) -> float:
-    sd_before, sd_after = (np.sqrt(np.diagonal(c, axis1=1, axis2=2)) for c in (before[1], after[1]))
+def _moved(before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray]) -> float:
+    """The largest change of a mean or a spread, in standard units."""
+    sd_before, sd_after = (np.sqrt(np.diagonal(covariance)) for _, covariance in (before, after))
     return float(max(np.abs(after[0] - before[0]).max(initial=0), np.abs(sd_after - sd_before).max(initial=0)))

@@ -77,7 +77,7 @@ def sample(
         raise InputError(f"{fitted.agent.name} has no free parameter, so that there is nothing to sample.")
     settings = Settings(warmup, accept, depth, bool(correlated) and len(fitted.model.space) > 1)
     begun = begin(choices, fitted, starts, seed, progress)
-    drawn = run_chains(fitted.model, begun.known, _points(begun, settings, chains, seed), settings, draws, seed, progress)
+    drawn = run_chains(fitted.model, begun.known, starting(begun, settings, chains, seed), settings, draws, seed, progress)
     posterior, stats = posterior_table(choices, fitted, drawn, settings.correlated), stats_table(drawn)
     report = examined(posterior, stats, depth)
     if report.failures:
@@ -93,7 +93,9 @@ def sample(
         "space": space_table(fitted.model.space),
         "posterior": posterior,
         "sample_stats": stats,
-        "log_likelihood": xr.Dataset({"block": (("chain", "draw", "row"), drawn.log_likelihood)}, _row_labels(choices)),
+        "log_likelihood": xr.Dataset(
+            {"block": (("chain", "draw", "row"), drawn.log_likelihood)}, {**_over_draws(drawn), **_row_labels(choices)}
+        ),
         "observed_data": xr.Dataset({"n_choices": ("row", choices.scored.sum(1))}, _row_labels(choices)),
         "convergence": report.measures,
     }
@@ -136,7 +138,7 @@ def _positive(matrices: np.ndarray) -> np.ndarray:
     return np.einsum("nij,nj,nkj->nik", vectors, np.maximum(values, 0.0), vectors)
 
 
-def _points(begun: Beginning, settings: Settings, chains: int, seed: int) -> dict[str, Any]:
+def starting(begun: Beginning, settings: Settings, chains: int, seed: int) -> dict[str, Any]:
     """A start for each chain on the sampler's own scales: drawn about the first fit, twice as wide as it is uncertain."""
     rng = np.random.default_rng(seed)
     n_people, n_parameters = begun.known.pull.shape
@@ -165,9 +167,13 @@ def posterior_table(choices: Choices, fitted: Fitted, drawn: Draw, correlated: b
     variables["group_typical"] = (per_parameter, typical, {"long_name": "parameters at the mean of people, natural units"})
     if correlated:
         variables["group_correlation"] = ((*per_parameter, "parameter_2"), drawn.correlation)
+    coords = {**_over_draws(drawn), "participant": list(choices.participants), "parameter": names}
+    return xr.Dataset(variables, {**coords, **({"parameter_2": names} if correlated else {})})
+
+
+def _over_draws(drawn: Draw) -> dict[str, Any]:
     chains, draws = drawn.diverging.shape
-    coords = {"chain": np.arange(chains), "draw": np.arange(draws), "participant": list(choices.participants)}
-    return xr.Dataset(variables, {**coords, "parameter": names, **({"parameter_2": names} if correlated else {})})
+    return {"chain": np.arange(chains), "draw": np.arange(draws)}
 
 
 def _bounded(fitted: Fitted, z: np.ndarray) -> np.ndarray:
@@ -178,7 +184,6 @@ def _bounded(fitted: Fitted, z: np.ndarray) -> np.ndarray:
 def stats_table(drawn: Draw) -> xr.Dataset:
     """What the sampler says of each draw, as ArviZ's group `sample_stats`."""
     over = ("chain", "draw")
-    chains, draws = drawn.diverging.shape
     return xr.Dataset(
         {
             "diverging": (over, drawn.diverging),
@@ -189,7 +194,7 @@ def stats_table(drawn: Draw) -> xr.Dataset:
             "acceptance_rate": (over, drawn.acceptance),
             "step_size": (over, drawn.step_size),
         },
-        {"chain": np.arange(chains), "draw": np.arange(draws)},
+        _over_draws(drawn),
     )
 
 

@@ -1,17 +1,16 @@
 """The No-U-Turn sampler on the hierarchical model: chains in threads on a CPU, together on a GPU, a few steps a call.
 
 NumPyro's kernel makes the steps (Hoffman & Gelman 2014; its warm-up adapts the step and the scale of every direction). Its
-`MCMC` class is not used: it compiles anew for new data when chains run in parallel, cannot be interrupted within a chain, and
-runs chains on a CPU's cores only as separate devices, which have to be set up before JAX starts.
+`MCMC` class is not used: with parallel chains it compiles anew for new data, cannot be interrupted within a chain, and
+needs every core of a CPU to be a device of its own, which has to be set up before JAX starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import lru_cache
-from threading import Event
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import jax
@@ -21,10 +20,10 @@ from jax import lax
 
 from explorelab.fitting.objective import Model
 from explorelab.fitting.population import Known, people, population_model, root_of, row_log_likelihoods
-from explorelab.fitting.running import on_gpu
+from explorelab.fitting.running import on_gpu, single_threaded_algebra
 from explorelab.progress import Progress
 
-PER_CALL = 20
+PER_CALL = 10
 """Steps in one compiled call: an interrupt waits for one, and progress shows after each."""
 THREADS = 16
 """Chains at work at once, at most."""
@@ -132,7 +131,7 @@ def run_chains(
     n_chains = len(jax.tree.leaves(points)[0])
     n_calls = -(-(settings.warmup + draws) // PER_CALL)
     together = on_gpu()
-    with _x64(), _one_blas_thread(), Progress("sampling", n_calls * PER_CALL * n_chains, progress) as bar:
+    with _x64(), single_threaded_algebra(), Progress("sampling", n_calls * PER_CALL * n_chains, progress) as bar:
         compiled = sampler(model, settings, together)
         keys = jax.random.split(jax.random.key(seed), n_chains)
         if together:
@@ -168,35 +167,27 @@ def _chain(
 def _in_threads(
     compiled: Sampler, known: Known, points: list[Any], keys: list[Any], n_calls: int, bar: Progress
 ) -> list[list[Draw]]:
-    """The parts of every chain, as many chains at once as there are cores."""
+    """The parts of every chain; the chains share the cores."""
     # Compiled here, before there are threads: NumPyro's handlers are not made for tracing in several at once.
     jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], keys[0])))
-    stop = Event()
+    stop, counting = Event(), Lock()
     pool = ThreadPoolExecutor(min(len(points), THREADS))
 
-    def chain(i: int) -> list[Draw]:
-        return _chain(compiled, known, points[i], keys[i], n_calls, lambda: bar.advance(PER_CALL), stop)
+    def done() -> None:
+        with counting:
+            bar.advance(PER_CALL)
 
     try:
-        under_way = [pool.submit(chain, i) for i in range(len(points))]
+        under_way = [
+            pool.submit(_chain, compiled, known, point, key, n_calls, done, stop)
+            for point, key in zip(points, keys, strict=True)
+        ]
         return [each.result() for each in under_way]
     finally:
-        # Also on an interrupt: every chain ends with the call that it is in.
+        # Also on an interrupt: every chain ends with the call that it is in, which is not waited for.
         stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _x64() -> Any:
     return jax.enable_x64(True)
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Small matrices are factored by one thread each: BLAS's own threads would wait for each other most of the time."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        yield
-        return
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield

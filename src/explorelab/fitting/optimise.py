@@ -21,7 +21,7 @@ MOST_STEPS = 80
 LARGEST_STEP = 2.0
 """In standard units, so that one bad step cannot leave what is plausible."""
 LARGEST_DAMPING = 1e8
-TOLERANCE = 1e-5
+TOLERANCE = 1e-6
 """Stop when the next step promises less than this (in units of log-likelihood)."""
 
 

@@ -19,18 +19,19 @@ from explorelab.errors import InputError
 def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     """How well each block is predicted from all others, from the draws of a hierarchical fit (`fit(method="nuts")`).
 
-    Over `row`, labelled by `row_participant` and `row_block`: elpd (expected log predictive density), p_loo (effective
-    parameters that it costs), pareto_k, bad (k too large to trust). Over `participant`: their sums and `n_bad`. Totals: elpd_total,
-    standard_error, p_loo_total, n_bad_total. The attributes hold `good_k`, `convergence` and `warning`, empty if all is well.
+    Over `row`, labelled by `row_participant` and `row_block`: elpd (expected log predictive density), p_loo (the effective
+    parameters that it costs), pareto_k, and bad (k too large to trust). Over `participant`: participant_elpd,
+    participant_p_loo, n_bad. Totals: elpd_total, standard_error, p_loo_total, n_bad_total. The attributes hold `good_k`,
+    `convergence`, and `warning`, which is empty if all is well.
     """
-    import arviz_stats as az
+    from arviz_stats.loo import loo as psis_loo
 
-    if not isinstance(tree, xr.DataTree) or not {"log_likelihood", "posterior"} <= tree.children.keys():
+    if not {"log_likelihood", "posterior"} <= set(getattr(tree, "children", ())):
         raise InputError("loo_by_block needs the draws of a hierarchical fit, method='nuts', and this has none.")
     with warnings.catch_warnings():
         # What ArviZ would warn of stands in the result.
         warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
-        loo = az.loo(tree, pointwise=True, var_name="block")
+        loo = psis_loo(tree, pointwise=True, var_name="block")
     draws = tree["log_likelihood"].to_dataset()["block"]
     elpd, k = loo.elpd_i.transpose("row").values, loo.pareto_k.transpose("row").values
     fitted = logsumexp(draws.stack(sample=("chain", "draw")).transpose("sample", "row").values, axis=0)
@@ -76,9 +77,10 @@ def _of_bad(result: xr.Dataset, good_k: float) -> str:
     n = int(result["n_bad_total"])
     if not n:
         return ""
-    worst = int(np.argmax(np.where(np.isnan(result["pareto_k"]), np.inf, result["pareto_k"])))
+    k = result["pareto_k"].values
+    worst = int(np.where(np.isnan(k), np.inf, k).argmax())
     return (
-        f"{n} of {result.sizes['row']} blocks have a Pareto k above {good_k:.2f}, the largest {result['pareto_k'].values[worst]:.2f} "
+        f"{n} of {result.sizes['row']} blocks have a Pareto k above {good_k:.2f}, the largest {k[worst]:.2f} "
         f"(block {result['row_block'].values[worst]} of {result['row_participant'].values[worst]}): their elpd is too "
-        "optimistic to trust; leave these blocks out in earnest with cross_validate"
+        "optimistic to trust; leave them out in earnest with cross_validate"
     )

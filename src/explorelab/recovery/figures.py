@@ -54,13 +54,15 @@ def _draw_parameter(drawing: Drawing, one: xr.Dataset, name: str, letter: str) -
     low, high = _reach(np.concatenate([true, estimate]), bool(log))
     covered = one["covered"].values
     for inside, colour, what in ((covered, BLUE, "covered"), (~covered, VERMILION, "not covered")):
-        ends = (np.clip(one[end].values[inside], low, high) for end in ("low", "high"))
-        drawing.interval(name, *ends, true[inside], f"95 % interval, {what}", upright=True, color=colour, lw=0.7, alpha=0.3)
+        first, last = (np.clip(one[end].values[inside], low, high) for end in ("low", "high"))
+        look: dict[str, Any] = {"color": colour, "lw": 0.7, "alpha": 0.3}
+        drawing.interval(name, first, last, true[inside], f"95 % interval, {what}", upright=True, **look)
         drawing.points(name, true[inside], estimate[inside], what, color=colour, ms=2.4, mew=0)
     drawing.line(name, [low, high], [low, high], "estimate = true", color=GREY, lw=0.8, ls=(0, (4, 2)), zorder=0)
     axes.set(xlim=_reach(true, bool(log)), ylim=(low, high))
     rank, coverage = float(one["rank_correlation"]), float(one["coverage"])
-    axes.text(0.04, 0.97, f"ρ = {rank:.2f}\n{100 * coverage:.0f} % covered", transform=axes.transAxes, va="top", fontsize=7.5,
+    said = f"ρ = {rank:.2f}\n{100 * coverage:.0f} % covered"
+    axes.text(0.04, 0.97, said, transform=axes.transAxes, va="top", fontsize=7.5,
               bbox={"fc": "white", "ec": "none", "alpha": 0.75, "pad": 1.2})  # fmt: skip
 
 
@@ -83,13 +85,13 @@ def _draw_between(drawing: Drawing, result: xr.Dataset, names: list[str], letter
 def _draw_summary(drawing: Drawing, result: xr.Dataset, names: list[str], letter: str) -> None:
     axes = drawing.panel("summary", f"({letter}) Recovery", "", "", xlim=(min(0.0, float(result["rank_low"].min())), 1.03))
     places = np.arange(len(names))[::-1].astype(float)
-    looks = {
+    looks: dict[str, tuple[str, str, float, dict[str, Any]]] = {
         "rank": ("rank correlation ρ", "rank_correlation", 0.14, {"marker": "o", "ms": 4.5, "color": BLUE}),
         "coverage": ("coverage", "coverage", -0.14, {"marker": "D", "ms": 4, "mfc": "white", "mew": 1.2, "color": INK}),
     }
     for key, (label, middle, up, look) in looks.items():
-        ends = (result[f"{key}_{end}"].values for end in ("low", "high"))
-        drawing.interval("summary", *ends, places + up, f"{label}, 95 %", color=look["color"], lw=1.6)
+        low, high = (result[f"{key}_{end}"].values for end in ("low", "high"))
+        drawing.interval("summary", low, high, places + up, f"{label}, 95 %", color=look["color"], lw=1.6)
         drawing.points("summary", result[middle].values, places + up, label, label=label, **look)
     axes.axvline(0.95, color=GREY, lw=0.8, ls=(0, (1.5, 2)))
     axes.set_yticks(places, [words(name).replace(" ", "\n") for name in names])

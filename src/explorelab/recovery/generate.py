@@ -261,8 +261,9 @@ def _trial(
     if length is None:
         return state._replace(belief=belief, position=position), (arm, reward)
     done = sampled.astype(jnp.int32)
-    goal = jnp.where(deciding, arm, state.goal)
-    left = jnp.where(deciding, length(params, state.belief, arm, state.n_goals), state.left)
+    decided = deciding & sampled  # a missed trial binds to nothing
+    goal = jnp.where(decided, arm, state.goal)
+    left = jnp.where(decided, length(params, state.belief, arm, state.n_goals), state.left)
     bound = (goal, left - done, state.n_goals + done, state.n_decisions + deciding * done)
     return State(belief, position, *bound), (arm, reward)
 

@@ -47,7 +47,9 @@ def _draw_curve(drawing: Drawing, result: xr.Dataset, key: str, letter: str) -> 
     axes = drawing.panel(key, f"({letter}) {title}", "choice t", name, xlim=(0, int(result["time"].max())))
     low, high, mean, human = (factor * result[f"{key}_{part}"].values for part in ("low", "high", "simulated", "human"))
     times = result["time"].values
-    drawing.band(key, times, low, high, f"{title}, 95 % of copies", color=BLUE, label="95 % of simulated groups")
+    known = np.isfinite(low)
+    drawing.band(key, times[known], low[known], high[known], f"{title}, 95 % of copies", color=BLUE,
+                 label="95 % of simulated groups")  # fmt: skip
     drawing.line(key, times, mean, f"{title}, simulated", label="simulated, mean", **SIMULATED)
     drawing.line(key, times, human, f"{title}, people", label="people", **HUMAN)
     if key == "regret":

@@ -51,8 +51,9 @@ def show_parameters(result: xr.Dataset) -> None:
     about = result.attrs
     log = [str(name) for name in result["parameter"].values if result["scale"].sel(parameter=name).item() != "real"]
     note = f" (bias and RMSE of {', '.join(log)} in logarithms)" if log else ""
-    console.print(f"{about['n']} simulated people, {about['agent']}, {about['method']}, true values from the {about['truth']}; "
-                  f"ρ, r: rank and linear correlation of true and estimated{note}.", soft_wrap=True)  # fmt: skip
+    who = f"{about['n']} simulated people, {about['agent']}, {about['method']}"
+    what = f"ρ, r: rank and linear correlation of true and estimated{note}"
+    console.print(f"{who}, true values from the {about['truth']}; {what}.", soft_wrap=True)
 
 
 def show_models(result: xr.Dataset) -> None:
@@ -79,8 +80,8 @@ def show_predictive(result: xr.Dataset) -> None:
     console = Console(highlight=False)
     console.print(table)
     about = result.attrs
-    console.print(f"{about['n_copies']} simulated groups of {about['agent']}; p: how often one is as far off, on both sides.",
-                  soft_wrap=True)  # fmt: skip
+    what = "p: how often one is as far off, on both sides"
+    console.print(f"{about['n_copies']} simulated groups of {about['agent']}; {what}.", soft_wrap=True)
 
 
 def _columns(first: str, *others: str, title: str | None = None) -> Table:

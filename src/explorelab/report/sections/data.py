@@ -1,0 +1,167 @@
+"""Who chose what: people, blocks, trials, what was left out, and what people did before any model is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from explorelab.people.data import Choices
+from explorelab.recovery.statistics import Each, of_each
+from explorelab.report.analysis import Analysis
+from explorelab.report.drawings import distinct_arms, draw_data
+from explorelab.report.section import Picture, Section, Table
+from explorelab.report.words import counted, joined, percent, plain, whole
+
+MOST_ROWS = 30
+"""Exclusions listed on the page; the file beside it has all of them."""
+MOST_VALUES = 8
+
+
+def data_section(found: Analysis) -> Section:
+    """People, blocks, trials, exclusions, conditions; rewards, repeats and arms tried."""
+    choices = found.choices
+    each = of_each(choices, best_mean=0.0 if choices.means is None else None)
+    tables = [_counts(found), *_exclusions(choices), *_conditions(choices)]
+    files = {}
+    if choices.exclusions:
+        files["exclusions"] = pd.DataFrame([vars(each) for each in choices.exclusions])
+    return Section(
+        "data",
+        "Data and exclusions",
+        [_lead(choices), excluded(choices), _did(choices, each)],
+        _short(choices),
+        [_picture(choices, each)],
+        tables,
+        _notes(found),
+        files,
+    )
+
+
+def people(choices: Choices) -> str:
+    """326 people, 1 person."""
+    return counted(choices.n_participants, "person", "people")
+
+
+def trials_a_block(choices: Choices) -> str:
+    """90 trials each, or 20 to 40 trials."""
+    lengths = choices.present.sum(1)
+    low, high = int(lengths.min()), int(lengths.max())
+    return f"{counted(low, 'trial')} each" if low == high else f"{whole(low)} to {whole(high)} trials"
+
+
+def arms(choices: Choices) -> str:
+    """100 arms on a grid of 10 × 10."""
+    layout = choices.layout
+    if layout.shape is not None:
+        return f"{whole(layout.n_arms)} arms on a grid of {layout.shape[0]} × {layout.shape[1]}"
+    return f"{whole(layout.n_arms)} arms" + (" with places" if layout.places is not None else "")
+
+
+def _lead(choices: Choices) -> str:
+    blocks = np.bincount(choices.participant, minlength=choices.n_participants)
+    span = f"{blocks.min()}" if blocks.min() == blocks.max() else f"{blocks.min()} to {blocks.max()}"
+    made = int(choices.scored.sum())
+    given = int((choices.present & ~choices.scored).sum())
+    told = f"{whole(given)} further trials were forced or missed: they are not scored." if given else "No trial is missing."
+    each = f"({span} each)" if choices.n_participants > 1 else ""
+    block = counted(choices.n_rows, "block")
+    return (
+        f"{people(choices)} played {block} {each} of {trials_a_block(choices)}, choosing among {arms(choices)}: "
+        f"{counted(made, 'choice')} that a model must account for. {told}"
+    ).replace("  ", " ").replace(" of ", " of ", 1)
+
+
+def excluded(choices: Choices) -> str:
+    """Who was left out, and why, in a sentence."""
+    if not choices.exclusions:
+        return "Nobody was excluded."
+    who = sorted({each.participant for each in choices.exclusions})
+    trials = sum(each.n_trials for each in choices.exclusions)
+    reasons = joined(sorted({each.reason for each in choices.exclusions}))
+    return (
+        f"{counted(len(who), 'participant')} of {whole(choices.n_participants + len(who))} in the file "
+        f"{'was' if len(who) == 1 else 'were'} excluded, with {counted(trials, 'trial')} ({reasons}); "
+        "nothing else was left out."
+    )
+
+
+def _did(choices: Choices, each: Each) -> str:
+    reward = each.curves["reward"]
+    third = max(1, choices.n_trials // 3)
+    early, late = (np.nanmean(part) if np.isfinite(part).any() else np.nan for part in (reward[:, :third], reward[:, -third:]))
+    tried = distinct_arms(choices)
+    words = [
+        f"The mean reward was {plain(early)} over the first {whole(third)} trials and {plain(late)} over the last "
+        f"{whole(third)}",
+    ]
+    if choices.means is not None and np.isfinite(choices.means).all():
+        words[0] += (
+            f" (choosing at random would give {plain(choices.means.mean())}, the best arm "
+            f"{plain(choices.means.max(1).mean())})"
+        )
+    repeats = each.curves["repeat"]
+    if np.isfinite(repeats).any():
+        words.append(f"{percent(np.nanmean(repeats))} of choices repeated the last arm")
+    words.append(f"the median block visited {whole(np.median(tried))} of {whole(choices.layout.n_arms)} arms")
+    return "; ".join(words) + "."
+
+
+def _short(choices: Choices) -> str:
+    made = int(choices.scored.sum())
+    who = len({each.participant for each in choices.exclusions})
+    out = f"{counted(who, 'participant')} excluded" if who else "nobody excluded"
+    return f"{people(choices)}, {counted(choices.n_rows, 'block')}, {counted(made, 'choice')}; {out}."
+
+
+def _picture(choices: Choices, each: Each) -> Picture:
+    alt = f"Reward and repeated choices over time, and how many arms were tried. {_did(choices, each)}"
+    caption = (
+        "What people did, before any model: mean reward and share of repeated choices over trials, with 95 % bands over "
+        "people, and how many different arms were sampled in a block."
+    )
+    return Picture("data", draw_data(choices, each), caption, alt)
+
+
+def _counts(found: Analysis) -> Table:
+    choices = found.choices
+    rows = [
+        ("participants", whole(choices.n_participants)),
+        ("blocks", whole(choices.n_rows)),
+        ("trials", whole(choices.present.sum())),
+        ("free choices, scored", whole(choices.scored.sum())),
+        ("learned from", whole(choices.observed.sum())),
+        ("arms", whole(choices.layout.n_arms)),
+        ("excluded participants", whole(len({each.participant for each in choices.exclusions}))),
+    ]
+    if choices.layout.noise_var is not None:
+        rows.append(("variance of the reward noise", plain(choices.layout.noise_var)))
+    return Table("What was analysed", ("", "number"), rows)
+
+
+def _exclusions(choices: Choices) -> list[Table]:
+    if not choices.exclusions:
+        return []
+    rows = [(each.participant, each.block or "all", whole(each.n_trials), each.reason) for each in choices.exclusions]
+    caption = "Excluded"
+    if len(rows) > MOST_ROWS:
+        caption += f" (the first {MOST_ROWS} of {len(rows)}; the file exclusions.csv has all)"
+    return [Table(caption, ("participant", "blocks", "trials", "reason"), rows[:MOST_ROWS], (0, 1, 3))]
+
+
+def _conditions(choices: Choices) -> list[Table]:
+    rows = []
+    for name, values in choices.conditions.items():
+        kinds, counts = np.unique(np.asarray(values).astype(str), return_counts=True)
+        said = [f"{kind} ({whole(n)})" for kind, n in zip(kinds[:MOST_VALUES], counts, strict=False)]
+        more = f" and {whole(len(kinds) - MOST_VALUES)} more" if len(kinds) > MOST_VALUES else ""
+        rows.append((name, ", ".join(said) + more))
+    return [Table("Conditions, with the number of blocks", ("condition", "values"), rows, (0, 1))] if rows else []
+
+
+def _notes(found: Analysis) -> list[str]:
+    notes = [found.choices.note] if found.choices.note else []
+    if found.check is not None:
+        inside = " ".join(notes)
+        notes += [f"Worth a look in the file: {warning}" for warning in found.check.warnings]
+        notes += [note for note in found.check.notes if note not in inside]
+    return notes

@@ -1,0 +1,84 @@
+"""Simulation-based calibration of the hierarchical sampler (Talts et al. 2018, arXiv:1804.06788).
+
+Parameters drawn from the prior, choices simulated from them, the posterior sampled: the rank of the true value among the
+draws must be uniform, for the population's mean and spread, for someone's parameters, and for the log-likelihood of
+everyone's choices, which sees mistakes that no single parameter shows (Modrák et al. 2023).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import chisquare, kstest
+from simulated import people as simulated_people
+
+import explorelab as xl
+from explorelab.fitting import hierarchical, nuts
+from explorelab.fitting.likelihood import blocks_of
+from explorelab.fitting.model import Fitted, prepare
+from explorelab.fitting.population import bounded
+from explorelab.fitting.results import on_natural_scale
+from explorelab.fitting.solve import limits, predicted
+from explorelab.people.data import Choices
+
+REPLICATIONS, PEOPLE, BLOCKS, TRIALS, MEANS, NOISE_VAR = 120, 4, 2, 15, [0.0, 1.0, 2.0], 1.0
+CHAINS, WARMUP, DRAWS, THIN = 2, 300, 500, 10
+N_RANKS = CHAINS * DRAWS // THIN + 1
+N_BINS = 10
+# The prior must not depend on the data: centres and bounds are given. The lower one is near enough to matter.
+SPACE = {
+    "learning_rate": {"centre": 0.4, "spread": 1.0, "low": 0.05, "high": 0.95},
+    "temperature": {"centre": 0.5, "spread": 1.0, "low": 0.02, "high": 100.0},
+}
+
+
+def played(z: np.ndarray, fitted: Fitted, seed: int) -> Choices:
+    natural = on_natural_scale(fitted.model.space, z)
+    params = {dimension.name: natural[:, i] for i, dimension in enumerate(fitted.model.space)}
+    return simulated_people(fitted.model.rule, {"prior_mean": 0.0, **params}, BLOCKS, TRIALS, MEANS, NOISE_VAR, seed)
+
+
+def begun() -> tuple[Fitted, Choices]:
+    rule = xl.delta_rule().rule
+    params = {"prior_mean": 0.0, "learning_rate": np.full(PEOPLE, 0.4), "temperature": 0.5}
+    choices = simulated_people(rule, params, BLOCKS, TRIALS, MEANS, NOISE_VAR, 0)
+    return prepare(choices, "delta-rule", list(SPACE), {"prior_mean": 0.0}, SPACE), choices
+
+
+def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
+    """The rank of every true value among its draws."""
+    rng = np.random.default_rng(1000 + seed)
+    mean, sd = rng.standard_normal(2), np.abs(rng.standard_normal(2))
+    with jax.enable_x64(True):
+        z = np.asarray(bounded(jnp.asarray(mean + sd * rng.standard_normal((PEOPLE, 2))), *limits(fitted.model)))
+        choices = played(z, fitted, seed)
+        now = fitted._replace(data=fitted.data._replace(blocks=blocks_of(choices)))
+    settings = nuts.Settings(WARMUP, 0.9, 10, correlated)
+    first = hierarchical.begin(choices, now, 2, seed, False)
+    points = hierarchical.starting(first, settings, CHAINS, seed)
+    drawn = nuts.run_chains(now.model, first.known, points, settings, DRAWS, seed, False)
+    truth = predicted(now, np.arange(choices.n_rows), z[choices.participant][:, None], False).sum()
+    told: dict[str, tuple[Any, Any]] = {"log_likelihood": (drawn.log_likelihood.sum(-1), truth)}
+    for i, dimension in enumerate(fitted.model.space):
+        told[f"mean of {dimension.name}"] = drawn.mean[..., i], mean[i]
+        told[f"sd of {dimension.name}"] = drawn.sd[..., i], sd[i]
+        told[f"{dimension.name} of one"] = drawn.z[..., 0, i], z[0, i]
+    return {name: int((draws[:, THIN - 1 :: THIN] < value).sum()) for name, (draws, value) in told.items()}
+
+
+@pytest.mark.slow
+def test_ranks_of_the_truth_are_uniform() -> None:
+    fitted, _ = begun()
+    every = [ranks(fitted, seed, False) for seed in range(REPLICATIONS)]
+    for name in every[0]:
+        found = np.array([each[name] for each in every])
+        counts = np.bincount(found * N_BINS // N_RANKS, minlength=N_BINS)
+        shares = np.diff(np.ceil(np.arange(N_BINS + 1) * N_RANKS / N_BINS)) / N_RANKS
+        # Seven quantities, two looks at each: one in a hundred of all such tests fails by chance.
+        binned = chisquare(counts, REPLICATIONS * shares).pvalue
+        spread = kstest((found + 0.5) / N_RANKS, "uniform").pvalue
+        assert min(binned, spread) > 0.01 / 14, f"{name}: {counts.tolist()}, p = {binned:.2g}, {spread:.2g}"
