@@ -20,6 +20,7 @@ check: setup  ## format, lint, types
 
 bench: setup  ## speed and memory against peers and a floor, into docs/benchmarks.md
 	$(PYTHON) bench/run.py
+	$(PYTHON) bench/people.py
 
 setup:
 	@scripts/setup.sh

@@ -24,6 +24,7 @@ from explorelab.fitting.objective import block_log_likelihoods
 from explorelab.fitting.population import bounded, people, population_model, root_of, row_log_likelihoods
 from explorelab.fitting.psis import loo_by_block
 from explorelab.fitting.solve import limits, predicted
+from explorelab.fitting.spaces import standard
 from explorelab.people.data import Choices
 
 MEANS = [0.0, 0.5, 1.0, 1.5, 2.0]
@@ -152,7 +153,8 @@ def test_loo_agrees_with_blocks_left_out_exactly(one: Any) -> None:
     good = ~loo["bad"].values
     assert good.sum() >= 8
     np.testing.assert_allclose(loo["elpd"].values[good], truth[good], atol=0.1)
-    assert abs(float(loo["elpd_total"]) - truth.sum()) < 0.5
+    # Where ArviZ doubts itself, it is right to: the estimates are too high.
+    assert (loo["elpd"].values[~good] > truth[~good] - 0.1).all()
 
 
 def test_loo_adds_up_and_names_bad_blocks(two: Any) -> None:
@@ -168,7 +170,7 @@ def test_loo_adds_up_and_names_bad_blocks(two: Any) -> None:
     stretched["log_likelihood"]["block"].values[..., 4] *= 30
     worse = loo_by_block(stretched)
     assert worse["bad"][4]
-    assert f"block {choices.block[4]} of p1" in worse.attrs["warning"]
+    assert f"block {choices.block[4]} of p2" in worse.attrs["warning"]
 
 
 def test_loo_needs_draws(two: Any) -> None:
@@ -205,17 +207,11 @@ def test_log_likelihoods_are_those_of_the_draws(two: Any) -> None:
     choices, _, tree = two
     fitted = prepare(choices, "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})
     at = {name: tree["posterior"][name].values[2, 7, 1] for name in ("learning_rate", "temperature")}
-    z = hierarchical_point(fitted, at)
+    z = standard(fitted.model.space, at)
     row = int(np.nonzero(choices.participant == 1)[0][0])
     with jax.enable_x64(True):
         told = block_log_likelihoods(fitted.model, fitted.data, jnp.array([row]), z)
     np.testing.assert_allclose(told[0], tree["log_likelihood"]["block"].values[2, 7, row], rtol=1e-9)
-
-
-def hierarchical_point(fitted: Fitted, params: dict[str, float]) -> Any:
-    from explorelab.fitting.spaces import standard
-
-    return standard(fitted.model.space, params)
 
 
 def test_survives_being_written(two: Any, tmp_path: Any) -> None:
@@ -250,8 +246,23 @@ def test_chains_that_have_not_converged_are_marked_if_asked_for(two: Any) -> Non
         tree = short(two[0], on_failure="warn")
     assert tree.attrs["convergence"].startswith("failed: ")
     assert not tree["estimates"]["converged"].any()
-    with np.errstate(all="ignore"):
-        assert "failed" in loo_by_block(tree).attrs["warning"]
+    with pytest.raises(InputError, match="at least 100 draws over all chains, got 16"):
+        loo_by_block(tree)
+
+
+def test_loo_tells_of_chains_that_have_not_converged(two: Any) -> None:
+    tree = two[2].copy()
+    tree.attrs["convergence"] = "failed: R-hat"
+    assert "failed: R-hat" in loo_by_block(tree).attrs["warning"]
+
+
+def test_loo_of_a_block_without_choices(two: Any) -> None:
+    tree = two[2].copy(deep=True)
+    tree["log_likelihood"]["block"].values[..., 3] = 0.0
+    loo = loo_by_block(tree)
+    assert loo["elpd"][3] == 0
+    assert not loo["bad"][3]
+    np.testing.assert_array_equal(np.delete(loo["elpd"], 3), np.delete(loo_by_block(two[2])["elpd"], 3))
 
 
 @pytest.mark.filterwarnings("ignore::explorelab.fitting.convergence.ConvergenceWarning")

@@ -15,6 +15,9 @@ from scipy.special import logsumexp
 
 from explorelab.errors import InputError
 
+LEAST_DRAWS = 100
+"""Fewer have no tail to smooth."""
+
 
 def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     """How well each block is predicted from all others, from the draws of a hierarchical fit (`fit(method="nuts")`).
@@ -24,19 +27,15 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     participant_p_loo, n_bad. Totals: elpd_total, standard_error, p_loo_total, n_bad_total. The attributes hold `good_k`,
     `convergence`, and `warning`, which is empty if all is well.
     """
-    from arviz_stats.loo import loo as psis_loo
-
     if not {"log_likelihood", "posterior"} <= set(getattr(tree, "children", ())):
         raise InputError("loo_by_block needs the draws of a hierarchical fit, method='nuts', and this has none.")
-    with warnings.catch_warnings():
-        # What ArviZ would warn of stands in the result.
-        warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
-        loo = psis_loo(tree, pointwise=True, var_name="block")
     draws = tree["log_likelihood"].to_dataset()["block"]
-    elpd, k = loo.elpd_i.transpose("row").values, loo.pareto_k.transpose("row").values
-    fitted = logsumexp(draws.stack(sample=("chain", "draw")).transpose("sample", "row").values, axis=0)
-    p_loo = fitted - np.log(draws.sizes["chain"] * draws.sizes["draw"]) - elpd
-    bad = ~(k <= loo.good_k)
+    n_draws = draws.sizes["chain"] * draws.sizes["draw"]
+    if n_draws < LEAST_DRAWS:
+        raise InputError(f"loo_by_block needs at least {LEAST_DRAWS} draws over all chains, got {n_draws}.")
+    elpd, k, good_k = _smoothed(tree["posterior"].to_dataset(), draws)
+    p_loo = logsumexp(draws.values, axis=(0, 1)) - np.log(n_draws) - elpd
+    bad = ~(k <= good_k)
     who = draws["row_participant"].values
     people, of_row = _in_order(who)
     result = xr.Dataset(
@@ -48,9 +47,9 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
             "participant_elpd": ("participant", np.bincount(of_row, elpd)),
             "participant_p_loo": ("participant", np.bincount(of_row, p_loo)),
             "n_bad": ("participant", np.bincount(of_row, bad).astype(int)),
-            "elpd_total": float(loo.elpd),
-            "standard_error": float(loo.se),
-            "p_loo_total": float(loo.p),
+            "elpd_total": elpd.sum(),
+            "standard_error": np.sqrt(len(elpd) * elpd.var()),
+            "p_loo_total": p_loo.sum(),
             "n_bad_total": int(bad.sum()),
         },
         coords={
@@ -60,10 +59,24 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
         },
     )
     convergence = str(tree.attrs.get("convergence", ""))
-    told = [_of_bad(result, float(loo.good_k)), convergence if convergence.startswith("failed") else ""]
-    return result.assign_attrs(
-        good_k=float(loo.good_k), convergence=convergence, warning=". ".join(part for part in told if part)
-    )
+    told = [_of_bad(result, good_k), convergence if convergence.startswith("failed") else ""]
+    return result.assign_attrs(good_k=good_k, convergence=convergence, warning=". ".join(part for part in told if part))
+
+
+def _smoothed(posterior: xr.Dataset, draws: xr.DataArray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Expected log predictive density and Pareto k of every row, and the k above which it is not to be trusted."""
+    from arviz_stats.loo import loo
+
+    # A block without a scored choice has the same likelihood in every draw: nothing to reweight, nothing to lose.
+    varies = np.ptp(draws.values, axis=(0, 1)) > 0
+    elpd, k = draws.values[0, 0].astype(float), np.full(draws.sizes["row"], -np.inf)
+    groups = {"posterior": posterior, "log_likelihood": draws.isel(row=varies).to_dataset(name="block")}
+    with warnings.catch_warnings():
+        # What ArviZ would warn of stands in the result.
+        warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
+        found = loo(xr.DataTree.from_dict(groups), pointwise=True, var_name="block")
+    elpd[varies], k[varies] = found.elpd_i.values, found.pareto_k.values
+    return elpd, k, float(found.good_k)
 
 
 def _in_order(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -64,23 +64,20 @@ def _who(found: Analysis) -> str:
     people, models = found.people, found.compared
     n = people.sizes["participant"]
     order = np.argsort(-models["n_best"].values, kind="stable")
-    top = models.isel(model=order)
-    said = [
-        f"{share(int(k), n)} by {name}"
-        for name, k in zip(top["model"].values.tolist(), top["n_best"].values.tolist(), strict=True)
-        if k
-    ]
+    best = {str(models["model"].values[k]): int(models["n_best"].values[k]) for k in order if models["n_best"].values[k]}
     lead = lead_of_best(people, found.settings.criterion)
-    clear = int((lead > STRONG).sum())
     if n == 1:
         return (
-            f"The one participant is described best by {said[0].split(' by ', 1)[1]}, "
-            f"{plain(lead[0])} units of log evidence ahead of the next; one person says nothing of a group."
+            f"The one participant is described best by {next(iter(best))}, {plain(lead[0])} units of log evidence ahead of "
+            "the next agent; one person says nothing about a group."
         )
+    (first, k), *others = best.items()
+    said = joined([f"{share(k, n)} are described best by {first}", *(f"{share(m, n)} by {name}" for name, m in others)])
+    clear = int((lead > STRONG).sum())
     return (
-        f"Of {whole(n)} people, {joined(said)} are described best. For {share(clear, n)} the best agent is clearly ahead of "
-        f"the second (more than {STRONG:g} units of log evidence, 20 to 1); for the others the choices hardly tell."
-    ).replace("are described best", "is the best description" if False else "are described best")
+        f"Of {whole(n)} people, {said}. For {share(clear, n)} the best agent is clearly ahead of the second (by more than "
+        f"{STRONG:g} units of log evidence, 20 to 1); for the others the choices hardly tell."
+    )
 
 
 def _group(found: Analysis) -> str:

@@ -43,10 +43,10 @@ def people(choices: Choices) -> str:
 
 
 def trials_a_block(choices: Choices) -> str:
-    """90 trials each, or 20 to 40 trials."""
+    """90 trials, or 20 to 40 trials."""
     lengths = choices.present.sum(1)
     low, high = int(lengths.min()), int(lengths.max())
-    return f"{counted(low, 'trial')} each" if low == high else f"{whole(low)} to {whole(high)} trials"
+    return counted(low, "trial") if low == high else f"{whole(low)} to {whole(high)} trials"
 
 
 def arms(choices: Choices) -> str:
@@ -59,16 +59,15 @@ def arms(choices: Choices) -> str:
 
 def _lead(choices: Choices) -> str:
     blocks = np.bincount(choices.participant, minlength=choices.n_participants)
-    span = f"{blocks.min()}" if blocks.min() == blocks.max() else f"{blocks.min()} to {blocks.max()}"
-    made = int(choices.scored.sum())
-    given = int((choices.present & ~choices.scored).sum())
-    told = f"{whole(given)} further trials were forced or missed: they are not scored." if given else "No trial is missing."
-    each = f"({span} each)" if choices.n_participants > 1 else ""
-    block = counted(choices.n_rows, "block")
+    span = "one" if blocks.max() == 1 else f"{blocks.min()}" if blocks.min() == blocks.max() else f"{blocks.min()} to {blocks.max()}"
+    made, given = int(choices.scored.sum()), int((choices.present & ~choices.scored).sum())
+    each = f", {span} each," if choices.n_participants > 1 else ""
+    told = f"{counted(given, 'further trial')} {'was' if given == 1 else 'were'} forced or missed, and not scored."
     return (
-        f"{people(choices)} played {block} {each} of {trials_a_block(choices)}, choosing among {arms(choices)}: "
-        f"{counted(made, 'choice')} that a model must account for. {told}"
-    ).replace("  ", " ").replace(" of ", " of ", 1)
+        f"{people(choices)} played {counted(choices.n_rows, 'block')}{each} of {trials_a_block(choices)} and chose among "
+        f"{arms(choices)}. That makes {counted(made, 'choice')} for a model to account for. "
+        f"{told if given else 'No trial was forced or missed.'}"
+    )
 
 
 def excluded(choices: Choices) -> str:

@@ -1,0 +1,161 @@
+"""Everyone's parameters under the agent that is reported, how sure they are, and where not to trust them."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from explorelab.fitting.showing import parameter_summary
+from explorelab.fitting.showing import table as estimates_table
+from explorelab.report.analysis import Analysis
+from explorelab.report.drawings import draw_diagnostics, draw_estimates, mean_trade_off
+from explorelab.report.section import Picture, Section, Table
+from explorelab.report.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole
+
+METHODS = {
+    "map": "maximum a posteriori under weak priors",
+    "em": "empirical Bayes, the prior learned from the group by expectation-maximisation",
+}
+FAST = 0.5
+"""Average correlation of two estimates beyond which a trade-off is worth a sentence."""
+
+
+def fits_section(found: Analysis) -> Section:
+    """Estimates with intervals, the group, what is not identified and why, trade-offs, and whether starts agree."""
+    table = found.estimates
+    return Section(
+        "fits",
+        f"Fits of {found.main}",
+        [_lead(found), _identified(found), _trade_offs(table), _starts(table)],
+        _short(found),
+        _pictures(found),
+        [_parameters(found), *_group(found)],
+        _notes(found),
+        {"estimates": estimates_table(found.fit)},
+    )
+
+
+def _lead(found: Analysis) -> str:
+    table = found.estimates
+    n, made = table.sizes["participant"], int(table["n_choices"].sum())
+    r2 = table["pseudo_r2"].values
+    medians = joined(
+        f"{name_of(str(name))} {plain(np.median(table['estimate'].sel(parameter=name)))}" for name in table["parameter"].values
+    )
+    spread = f" (quartiles {fixed(np.quantile(r2, 0.25))} to {fixed(np.quantile(r2, 0.75))})" if n > 3 else ""
+    why = "as asked" if found.settings.agent else "the agent under which all choices together have the most evidence"
+    return (
+        f"{found.main}, {why}, was fitted to {counted(n, 'person', 'people')} ({counted(made, 'choice')}) by "
+        f"{METHODS[found.settings.method]}. It explains choices with a mean McFadden R² of {fixed(r2.mean())}{spread}; 0 "
+        f"is choosing at random. {'Medians over people' if n > 1 else 'Estimates'}: {medians}."
+    )
+
+
+def _identified(found: Analysis) -> str:
+    table = found.estimates
+    n = table.sizes["participant"]
+    counts = {str(name): int(table["identified"].sel(parameter=name).sum()) for name in table["parameter"].values}
+    if min(counts.values()) == n:
+        return "Every parameter is identified for everyone: no estimate sits at a bound, is vague, or trades off with another."
+    said = joined(f"{name_of(name)} for {share(k, n)}" for name, k in counts.items())
+    weak = [name_of(name) for name, k in counts.items() if k < n / 2]
+    text = f"Identified are {said} of {counted(n, 'person', 'people')}."
+    if weak:
+        text += f" For most people the choices do not tell {joined(weak)} apart from what was plausible beforehand, or from "
+        text += "another parameter: single estimates of it should not be interpreted." if len(weak) == 1 else (
+            "another parameter: single estimates of these should not be interpreted."
+        )
+    return text
+
+
+def _trade_offs(table: xr.Dataset) -> str:
+    names = [str(name) for name in table["parameter"].values]
+    if len(names) < 2:
+        return "There is one free parameter, so that none can trade off with another."
+    values = mean_trade_off(table)
+    pairs = [(i, j) for i in range(len(names)) for j in range(i)]
+    strong = sorted((pair for pair in pairs if abs(values[pair]) > FAST), key=lambda pair: -abs(values[pair]))
+    if not strong:
+        i, j = max(pairs, key=lambda pair: abs(values[pair]))
+        return (
+            f"No two estimates of a person trade off strongly on average; the largest correlation is that of "
+            f"{name_of(names[i])} with {name_of(names[j])}, {fixed(values[i, j])}."
+        )
+    said = joined(f"{name_of(names[j])} with {name_of(names[i])} ({fixed(values[i, j])})" for i, j in strong)
+    return f"Estimates of one person trade off, by the curvature of the likelihood, on average: {said}."
+
+
+def _starts(table: xr.Dataset) -> str:
+    starts, n = table.sizes["start"], table.sizes["participant"]
+    reached = np.rint(table["starts_at_best"].values * starts)
+    failed = int((~table["converged"].values.astype(bool)).sum())
+    said = "All of them converged." if not failed else f"{counted(failed, 'fit')} of {whole(n)} did not converge."
+    if starts == 1:
+        return f"Each fit had one start, so that nothing says whether another would have ended lower. {said}"
+    alone = int((reached <= 1).sum())
+    return (
+        f"Of {counted(starts, 'start')} for each person, {percent(reached.mean() / starts)} end within 0.1 units of log "
+        f"posterior of the best point; for {share(alone, n)} only one start found it, so that a better one cannot be ruled "
+        f"out there. {said}"
+    )
+
+
+def _short(found: Analysis) -> str:
+    table = found.estimates
+    n = table.sizes["participant"]
+    counts = {str(name): int(table["identified"].sel(parameter=name).sum()) for name in table["parameter"].values}
+    said = joined(f"{name_of(name)} for {percent(k / n)}" for name, k in counts.items())
+    return f"{found.main} explains choices with a mean R² of {fixed(table['pseudo_r2'].mean())}; identified are {said} of people."
+
+
+def _pictures(found: Analysis) -> list[Picture]:
+    table, space = found.estimates, found.fit["space"].to_dataset()
+    group = found.fit["group"].to_dataset() if "group" in found.fit.children else None
+    caption = (
+        f"Estimates of {found.main}. Above, how people are distributed; below, everyone's estimate with its 95 % interval, "
+        "sorted, cut off at the edge of the panel. Orange: not identified, because the estimate sits at a bound, is no more "
+        "certain than beforehand, or trades off with another parameter."
+    )
+    pictures = [Picture("estimates", draw_estimates(table, space, group), caption, f"{_lead(found)} {_identified(found)}")]
+    caption = (
+        "(a) Correlation between the errors of one person's estimates, averaged over people: far from 0, the choices tell a "
+        "combination of two parameters better than each of them. (b) How many starts of the minimisation ended at the best "
+        "point found, over people."
+    )
+    pictures.append(Picture("diagnostics", draw_diagnostics(table), caption, f"{_trade_offs(table)} {_starts(table)}"))
+    return pictures
+
+
+def _parameters(found: Analysis) -> Table:
+    table = found.estimates
+    n = table.sizes["participant"]
+    rows = []
+    for name in map(str, table["parameter"].values):
+        one = parameter_summary(table, name)
+        why = "; ".join(f"{reason}: {count}" for reason, count in one["reasons"].items())
+        rows.append([
+            named(name), plain(one["median"]), interval(*one["quartiles"]), plain(one["median_standard_error"], 2),
+            f"{whole(one['identified'])} of {whole(n)}", whole(one["at_bound"]), why or "–",
+        ])  # fmt: skip
+    heads = ("parameter", "median", "quartiles", "median s.e.", "identified", "at a bound", "why not identified")
+    return Table("Estimates over people, in natural units", heads, rows, (0, 6))
+
+
+def _group(found: Analysis) -> list[Table]:
+    if "group" not in found.fit.children:
+        return []
+    group = found.fit["group"].to_dataset()
+    rows = [
+        (named(str(name)), plain(group["mean"].sel(parameter=name)),
+         interval(group["low"].sel(parameter=name), group["high"].sel(parameter=name)))
+        for name in group["parameter"].values
+    ]  # fmt: skip
+    return [Table("The group's distribution, learned from everyone", ("parameter", "centre", "95 % of people"), rows)]
+
+
+def _notes(found: Analysis) -> list[str]:
+    return [
+        "Intervals are normal ones on each parameter's own scale (the logarithm of what must be positive), from the curvature "
+        "at the estimate; they are rough where an estimate is not identified. Coverage of these intervals is measured under "
+        "recovery. The file estimates.csv has a row for every person and parameter."
+    ]
