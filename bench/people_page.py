@@ -63,7 +63,8 @@ def page(results: dict[str, Any]) -> str:
         "Against the floor: the same objective in NumPy (one Cholesky factor a person, no loop over trials) minimised by",
         f"SciPy's L-BFGS-B with numerical gradients from the same 10 starts, one core, {floor['people']} people: "
         f"{floor_each:.1f} s a person ({floor['evaluation_ms']:.2f} ms an evaluation). Ours: {per_person:.2f} s a person on "
-        f"two cores, {last['processor_s'] / last['people']:.2f} s of processor time, {floor_each / per_person:.0f} times faster "
+        f"two cores, {last['processor_s'] / last['people']:.2f} s of processor time, "
+        f"{floor_each / per_person:.0f} times faster "
         f"({floor_each * last['people'] / last['processor_s']:.0f} by processor time).",
         "",
     ]

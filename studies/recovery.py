@@ -70,6 +70,18 @@ def quiet(name: str) -> Task:
     return xl.with_noise(xl.landscape(name), xl.integer_noise(1))
 
 
+def small(name: str, factor: float = 1.0) -> Task:
+    """Every other square of a landscape, 5 x 5, with rewards so many times as high and the same noise."""
+    means = factor * xl.landscape(name).means.reshape(10, 10)[::2, ::2]
+    return xl.with_noise(xl.grid(means, name=f"small {name}"), xl.integer_noise(5))
+
+
+def high(name: str) -> Task:
+    """A landscape with rewards 2.5 times as high, up to 150, and the same noise."""
+    task = xl.landscape(name)
+    return xl.with_noise(xl.grid(2.5 * task.means.reshape(10, 10), name=f"high {name}"), xl.integer_noise(5))
+
+
 SMOOTH = [xl.landscape("A"), xl.landscape("B")]
 ROUGH = [rough("A"), rough("B")]
 
@@ -82,6 +94,11 @@ DESIGNS: dict[str, tuple[str, list[Task], int, int]] = {
     "quiet": ("A and B, noise −1 to 1", [quiet("A"), quiet("B")], 2, 90),
     "rough": ("A and B with squares shuffled", ROUGH, 2, 90),
     "mixed": ("A, B and both shuffled", [*SMOOTH, *ROUGH], 4, 90),
+    "25 arms": ("5 × 5 squares of A and B", [small("A"), small("B")], 2, 90),
+    "high": ("A and B, rewards × 2.5", [high("A"), high("B")], 2, 90),
+    "high, T = 180": ("A and B, rewards × 2.5, T = 180", [high("A"), high("B")], 2, 180),
+    "25 arms, high": ("5 × 5 squares, rewards × 2.5", [small("A", 2.5), small("B", 2.5)], 2, 90),
+    "25 arms, high, 8 blocks": ("5 × 5 squares, rewards × 2.5, 8 blocks", [small("A", 2.5), small("B", 2.5)], 8, 90),
 }
 """What it is, tasks, blocks, trials of a block."""
 

@@ -1,8 +1,10 @@
 """Comparison: the model that made the choices wins, by each criterion, and the command line says the same."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -130,3 +132,18 @@ def test_bad_input_is_one_sentence_and_status_2(folder, arguments, said):
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_an_interrupted_fit_leaves_nothing(tmp_path):
+    many = population(n=400, horizon=60, blocks=1, seed=4)
+    write_choices(many, tmp_path / "choices.csv")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    command = [str(Path(sys.executable).parent / "explorelab"), "fit", "choices.csv", "--starts", "60"]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(12)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 130
+    assert said.strip().endswith("interrupted; nothing was written.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -1,0 +1,117 @@
+"""The page of a report: one file that needs no other, made from a template."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from typing import Any, NamedTuple
+
+import jinja2
+
+from explorelab.figures import SavedFigure, style
+from explorelab.report.analysis import Analysis
+from explorelab.report.methods import Methods
+from explorelab.report.place import Place
+from explorelab.report.section import Picture, Section
+from explorelab.report.words import counted
+
+REM_PER_INCH = 6.4
+"""How large figures are shown, so that letters are of one size in all of them."""
+LARGEST_SVG = 300_000
+"""Bytes; a figure with more is shown as PNG, sharp enough to print, and its SVG lies beside."""
+DPI = 220
+
+
+class Shown(NamedTuple):
+    """A section and the files of its figures, by their names."""
+
+    section: Section
+    saved: dict[str, SavedFigure]
+
+
+def tight(words: str) -> str:
+    """The words with every sum, share and error kept on one line."""
+    return re.sub(r" (?=[=±≥<≤>%])|(?<=[=±≥<≤>]) ", "\u00a0", words)
+
+
+def render(found: Analysis, shown: list[Shown], told: Methods, place: Place) -> str:
+    """The page as HTML, figures, style and all inside."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("explorelab.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["tight"] = tight
+    figures, tables = _Numbers("Figure"), _Numbers("Table")
+    sections = [_section(each, place, figures, tables) for each in shown]
+    return environment.get_template("page.html.jinja").render(
+        title=_title(found),
+        source=found.choices.source or "choices",
+        sections=sections,
+        shorts=[each for each in sections if each["short"]],
+        methods=told,
+        quick=found.settings.quick,
+        command=shown[-1].section.lead[-1] if len(shown[-1].section.lead) > 1 else "",
+        folder=place.folder.name,
+    )
+
+
+def _title(found: Analysis) -> str:
+    who = counted(found.choices.n_participants, "person", "people")
+    return f"How {who} explored"
+
+
+class _Numbers:
+    """Figure 1, Figure 2, ..."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._n = what, 0
+
+    def next(self) -> str:
+        self._n += 1
+        return f"{self._what} {self._n}"
+
+
+def _section(each: Shown, place: Place, figures: _Numbers, tables: _Numbers) -> dict[str, Any]:
+    section = each.section
+    return {
+        "key": section.key,
+        "title": section.title,
+        "lead": list(section.lead),
+        "short": section.short,
+        "notes": [note for note in section.notes if note],
+        "pictures": [_picture(one, each.saved[one.name], place, figures.next()) for one in section.pictures],
+        "tables": [
+            {"number": tables.next(), "caption": table.caption, "headings": table.headings, "rows": table.rows,
+             "words": set(table.words)}
+            for table in section.tables
+        ],
+        "files": {f"{name}.csv": place.link(f"{name}.csv") for name in section.files},
+    }  # fmt: skip
+
+
+def _picture(picture: Picture, files: SavedFigure, place: Place, number: str) -> dict[str, Any]:
+    figure = picture.drawing.figure
+    return {
+        "number": number,
+        "caption": picture.caption,
+        "alt": picture.alt,
+        "width": round(REM_PER_INCH * figure.get_figwidth(), 1),
+        "ratio": f"{figure.get_figwidth():.4g} / {figure.get_figheight():.4g}",
+        "image": _image(picture, files),
+        "files": {name.upper(): place.link(path.name) for name, path in files._asdict().items()},
+    }
+
+
+def _image(picture: Picture, files: SavedFigure) -> str:
+    """The figure as a data address: SVG, or PNG where that would be large."""
+    svg = files.svg.read_bytes()
+    if len(svg) <= LARGEST_SVG:
+        return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    png = io.BytesIO()
+    with style():
+        picture.drawing.figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
+    return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"
