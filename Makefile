@@ -3,9 +3,14 @@ PYTHON := .venv/bin/python
 .DELETE_ON_ERROR:
 .PHONY: demo test test-slow check bench setup clean
 
-demo: setup  ## reproduce the paper's simulations into out/index.html
+demo: setup  ## the paper's simulations into out/index.html, and a report on 326 simulated people
 	.venv/bin/explorelab reproduce --out out
-	@echo "Open out/index.html in a browser."
+	.venv/bin/explorelab population --out out/people
+	.venv/bin/explorelab check out/people/choices.csv
+	.venv/bin/explorelab report out/people/choices.csv --out out/people/report.html --starts 4
+	@echo "Open in a browser:"
+	@echo "  out/index.html          the paper's simulations, reproduced"
+	@echo "  out/people/report.html  report on 326 simulated people, beside the paper's figures"
 
 test: setup  ## the tests
 	$(PYTHON) -m pytest -q -n auto -m "not slow"

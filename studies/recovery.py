@@ -4,7 +4,7 @@
     python studies/recovery.py --save found.json    # simulate and refit alone, for instance on a GPU
     python studies/recovery.py --load found.json    # write the page from what was saved
 
-500 people in each of 27 conditions: seconds each on a GPU, minutes each on two cores (`--n 100`, `--only paper`).
+500 people in each of 42 conditions: 8 minutes on a GPU; on a few cores use `--n 100 --only paper`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import explorelab as xl
 from explorelab.fitting import hierarchical, nuts
 from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.model import Fitted, prepare
-from explorelab.fitting.population import bounded
+from explorelab.fitting.population import CONCENTRATION, bounded
 from explorelab.fitting.results import on_natural_scale
 from explorelab.fitting.solve import limits, predicted
 from explorelab.people.data import Choices
@@ -42,19 +42,23 @@ def played(z: np.ndarray, fitted: Fitted, seed: int) -> Choices:
     return simulated_people(fitted.model.rule, {"prior_mean": 0.0, **params}, BLOCKS, TRIALS, MEANS, NOISE_VAR, seed)
 
 
-def begun() -> tuple[Fitted, Choices]:
+def begun() -> Fitted:
     rule = xl.delta_rule().rule
     params = {"prior_mean": 0.0, "learning_rate": np.full(PEOPLE, 0.4), "temperature": 0.5}
     choices = simulated_people(rule, params, BLOCKS, TRIALS, MEANS, NOISE_VAR, 0)
-    return prepare(choices, "delta-rule", list(SPACE), {"prior_mean": 0.0}, SPACE), choices
+    return prepare(choices, "delta-rule", list(SPACE), {"prior_mean": 0.0}, SPACE)
 
 
 def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
     """The rank of every true value among its draws."""
     rng = np.random.default_rng(1000 + seed)
     mean, sd = rng.standard_normal(2), np.abs(rng.standard_normal(2))
+    # Of two parameters, LKJ(c) is a beta distribution of the correlation, stretched to -1 and 1.
+    correlation = 2 * rng.beta(CONCENTRATION, CONCENTRATION) - 1 if correlated else 0.0
+    root = sd[:, None] * np.array([[1.0, 0.0], [correlation, np.sqrt(1 - correlation**2)]])
     with jax.enable_x64(True):
-        z = np.asarray(bounded(jnp.asarray(mean + sd * rng.standard_normal((PEOPLE, 2))), *limits(fitted.model)))
+        latent = mean + rng.standard_normal((PEOPLE, 2)) @ root.T
+        z = np.asarray(bounded(jnp.asarray(latent), *limits(fitted.model)))
         choices = played(z, fitted, seed)
         now = fitted._replace(data=fitted.data._replace(blocks=blocks_of(choices)))
     settings = nuts.Settings(WARMUP, 0.9, 10, correlated)
@@ -67,18 +71,21 @@ def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
         told[f"mean of {dimension.name}"] = drawn.mean[..., i], mean[i]
         told[f"sd of {dimension.name}"] = drawn.sd[..., i], sd[i]
         told[f"{dimension.name} of one"] = drawn.z[..., 0, i], z[0, i]
+    if correlated:
+        told["correlation"] = drawn.correlation[..., 0, 1], correlation
     return {name: int((draws[:, THIN - 1 :: THIN] < value).sum()) for name, (draws, value) in told.items()}
 
 
 @pytest.mark.slow
-def test_ranks_of_the_truth_are_uniform() -> None:
-    fitted, _ = begun()
-    every = [ranks(fitted, seed, False) for seed in range(REPLICATIONS)]
+@pytest.mark.parametrize("correlated", [False, True])
+def test_ranks_of_the_truth_are_uniform(correlated: bool) -> None:
+    fitted = begun()
+    every = [ranks(fitted, seed, correlated) for seed in range(REPLICATIONS)]
     for name in every[0]:
         found = np.array([each[name] for each in every])
         counts = np.bincount(found * N_BINS // N_RANKS, minlength=N_BINS)
         shares = np.diff(np.ceil(np.arange(N_BINS + 1) * N_RANKS / N_BINS)) / N_RANKS
-        # Seven quantities, two looks at each: one in a hundred of all such tests fails by chance.
+        # Two looks at each quantity: one in a hundred of all such tests fails by chance.
         binned = chisquare(counts, REPLICATIONS * shares).pvalue
         spread = kstest((found + 0.5) / N_RANKS, "uniform").pvalue
-        assert min(binned, spread) > 0.01 / 14, f"{name}: {counts.tolist()}, p = {binned:.2g}, {spread:.2g}"
+        assert min(binned, spread) > 0.01 / (2 * len(every[0])), f"{name}: {counts.tolist()}, p = {binned:.2g}, {spread:.2g}"

@@ -273,6 +273,18 @@ def test_same_seed_same_draws(two: Any) -> None:
     assert not np.array_equal(first["temperature"], other["temperature"])
 
 
+@pytest.mark.filterwarnings("ignore::explorelab.fitting.convergence.ConvergenceWarning")
+def test_chains_go_together_as_on_a_gpu(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nuts, "on_gpu", lambda: True)
+    tree = short(two[0], on_failure="warn", warmup=60, draws=100)
+    temperature = tree["posterior"]["temperature"]
+    assert temperature.shape == (2, 100, 8)
+    away = (
+        np.log(temperature).mean(("chain", "draw")) - np.log(two[2]["posterior"]["temperature"]).mean(("chain", "draw"))
+    ).values
+    assert np.abs(away / np.log(two[2]["posterior"]["temperature"]).std(("chain", "draw")).values).max() < 0.6
+
+
 def test_other_data_need_no_new_sampler(two: Any) -> None:
     choices, _, _ = two
     fitted = prepare(choices, "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})

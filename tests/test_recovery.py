@@ -18,8 +18,6 @@ from explorelab.errors import InputError
 from explorelab.fitting.api import fit, saved
 from explorelab.fitting.likelihood import replay
 from explorelab.fitting.model import prepare
-from explorelab.fitting.objective import block_log_likelihoods
-from explorelab.fitting.spaces import standard
 from explorelab.people.data import NOWHERE, Choices
 from explorelab.people.writing import write_choices
 from explorelab.recovery.designs import design, repeated
@@ -29,6 +27,7 @@ from explorelab.recovery.latent import arm_table, latent_variables, trial_table,
 from explorelab.recovery.models import recover_models, tables
 from explorelab.recovery.parameters import rank_interval, recover_parameters
 from explorelab.recovery.predictive import compared, predictive_check
+from explorelab.recovery.score import score_test, scores
 from explorelab.recovery.truth import true_parameters
 
 GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
@@ -51,47 +50,39 @@ AGENTS: dict[str, Agent] = {
 }
 
 
-def scores(choices: Choices, agent: Agent, params: dict[str, float]) -> np.ndarray:
-    """The gradient of every person's log-likelihood, in standard units, at these parameters; one block each."""
-    ready = prepare(choices, agent)
-    z = standard(ready.model.space, {**agent.params, **params})
-    with jax.enable_x64(True):
-        rows = np.arange(choices.n_rows)
-        slope = jax.jacfwd(lambda z: block_log_likelihoods(ready.model, ready.data, rows, z))
-        return np.asarray(jax.jit(slope)(z))
-
-
-def surprise(each: np.ndarray) -> float:
-    """P of a mean this far from zero, if zero is what it should be (Hotelling's statistic, for many people)."""
-    mean, covariance = each.mean(0), np.cov(each.T) / len(each)
-    return float(chi2.sf(mean @ np.linalg.solve(np.atleast_2d(covariance), mean), len(mean)))
-
-
 @pytest.mark.parametrize("name", [name for name in AGENTS if name != "frames"])
 def test_the_mean_score_at_the_true_parameters_is_zero(name: str) -> None:
     agent = AGENTS[name]
-    each = scores(generate(small(), agent, seed=1), agent, {})
+    each = scores(generate(small(), agent, seed=1), agent)
     assert each.shape == (200, len(agent.free))
-    z = each.mean(0) / (each.std(0, ddof=1) / np.sqrt(len(each)))
-    assert (np.abs(z) < 4).all(), z
-    assert surprise(each) > 1e-4
+    found = score_test(each)
+    assert (found["standard_error"] > 0).all()
+    assert (np.abs(found["z"]) < 4).all(), found["z"]
+    assert found["p"] > 1e-4
+
+
+def test_the_mean_score_is_zero_when_everyone_has_their_own_parameters_and_several_blocks() -> None:
+    agent, rng = AGENTS["correlated"], np.random.default_rng(0)
+    own = {"temperature": rng.uniform(1, 4, 150), "prior_mean": rng.uniform(2, 9, 150)}
+    people = generate(small(150, 8, blocks=2), agent, own, seed=2)
+    assert score_test(scores(people, agent, own))["p"] > 1e-4
+    assert score_test(scores(people, agent, {**own, "temperature": 1.0}))["p"] < 1e-4
 
 
 def test_the_mean_score_at_other_parameters_is_not() -> None:
     agent = AGENTS["correlated"]
     people = generate(small(), agent, seed=1)
-    assert surprise(scores(people, agent, {"temperature": 3.0})) < 1e-6
-    assert surprise(scores(people, agent, {"prior_mean": 9.0})) < 1e-6
+    assert score_test(scores(people, agent, {"temperature": 3.0}))["p"] < 1e-6
+    assert score_test(scores(people, agent, {"prior_mean": 9.0}))["p"] < 1e-6
 
 
-def odd_design(n: int = 400, missed: bool = True) -> Choices:
+def odd_design(n: int = 400) -> Choices:
     """Blocks with a forced arm at first, arms that are not on offer, and a missed trial."""
     plain = small(n, 8)
     arm, observed, scored = plain.arm.copy(), plain.observed.copy(), plain.scored.copy()
     reward = plain.reward.copy()
     arm[:, 0], reward[:, 0], scored[:, 0] = 4, 5.5, False
-    if missed:
-        observed[:, 3] = scored[:, 3] = False
+    observed[:, 3] = scored[:, 3] = False
     available = np.ones((n, 8, 9), bool)
     available[:, 2, 2] = available[:, 5, 5:] = False
     return replace(plain, arm=arm, reward=reward, observed=observed, scored=scored, available=available)
@@ -100,7 +91,7 @@ def odd_design(n: int = 400, missed: bool = True) -> Choices:
 @pytest.mark.parametrize("name", AGENTS)
 def test_choices_are_as_frequent_as_they_are_probable(name: str) -> None:
     agent = AGENTS[name]
-    people = generate(odd_design(missed=name != "frames"), agent, seed=3)
+    people = generate(odd_design(), agent, seed=3)
     ready = prepare(people, agent, free=())
     with jax.enable_x64(True):
         told = jax.jit(jax.vmap(lambda b: replay(agent.rule, ready.data.fixed, ready.data.ways, 9, b).log_probs))

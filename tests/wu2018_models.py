@@ -128,7 +128,7 @@ def space(name: str) -> dict[str, dict[str, Any]]:
         parameter: {
             "scale": "log",
             "centre": 1.0 if parameter != "temperature" else 0.1,
-            "spread": 2.0 if parameter == "noise_var" else 1.0,
+            "spread": 4.0 if parameter == "noise_var" else 2.0,
             "low": np.exp(-10.0 if parameter == "noise_var" else -5.0),
             "high": np.exp(10.0 if parameter == "noise_var" else 5.0),
         }

@@ -60,6 +60,12 @@ if TYPE_CHECKING:
     from explorelab.people.writing import choices_from_runs, write_choices
     from explorelab.people.wu2018 import load_wu2018
     from explorelab.phenotypes import fit_forms
+    from explorelab.recovery.designs import design
+    from explorelab.recovery.generate import generate
+    from explorelab.recovery.latent import latent_variables
+    from explorelab.recovery.models import recover_models
+    from explorelab.recovery.parameters import recover_parameters
+    from explorelab.recovery.predictive import predictive_check
     from explorelab.simulation.api import simulate
     from explorelab.tasks import (
         Task,
@@ -122,6 +128,12 @@ _WHERE = {
     "people.group": ("select_models",),
     "people.phenotypes": ("phenotypes",),
     "phenotypes": ("fit_forms",),
+    "recovery.designs": ("design",),
+    "recovery.generate": ("generate",),
+    "recovery.latent": ("latent_variables",),
+    "recovery.models": ("recover_models",),
+    "recovery.parameters": ("recover_parameters",),
+    "recovery.predictive": ("predictive_check",),
     "simulation.api": ("simulate",),
     "tasks": (
         "Task",
@@ -158,12 +170,14 @@ __all__ = [
     "compare",
     "cross_validate",
     "delta_rule",
+    "design",
     "deterministic_ucl",
     "epsilon_greedy",
     "epsilon_n_greedy",
     "fit",
     "fit_forms",
     "gaussian_noise",
+    "generate",
     "gittins",
     "gp_ucb",
     "gp_ucb_constant",
@@ -175,6 +189,7 @@ __all__ = [
     "kl_ucb",
     "knowledge_gradient",
     "landscape",
+    "latent_variables",
     "line",
     "load_fit",
     "load_wu2018",
@@ -182,9 +197,12 @@ __all__ = [
     "mean_greedy",
     "on_graph",
     "phenotypes",
+    "predictive_check",
     "profile",
     "random_choice",
     "read_choices",
+    "recover_models",
+    "recover_parameters",
     "select_models",
     "simulate",
     "situated_ucl",

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from explorelab import cli_people
+from explorelab import cli_people, cli_recovery
+from explorelab.cli_parts import AsJson, long_work
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ CostKind = Annotated[str | None, typer.Option(help="fixed, or random with that m
 CostScale = Annotated[float | None, typer.Option(help="Factor on the transition costs.")]
 Horizon = Annotated[int | None, typer.Option("--horizon", "-T", help="How many choices there are.")]
 Times = Annotated[str | None, typer.Option(help="Times to report, with commas: 10,100,1000.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
 
 
 class Keep(StrEnum):
@@ -84,15 +82,6 @@ def _keep_compiled_code() -> None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "explorelab"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
-
-
-@contextmanager
-def _long_work() -> Iterator[None]:
-    """Long work, which may be interrupted: nothing is written before it is done."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise InterruptedByUserError("interrupted; nothing was written.") from None
 
 
 def _fail(message: str, status: int) -> NoReturn:
@@ -176,7 +165,7 @@ def simulate(
         how.setdefault("visits", "times")
     if save is None:
         how.setdefault("keep", "statistics")
-    with _long_work():
+    with long_work():
         runs = run(who, where, sweep=tables["sweep"], **how)
     if save is not None:
         write_whole(save, lambda path: _save(runs, path))
@@ -238,141 +227,13 @@ def reproduce(
     """Reproduce the paper's simulations: figures, data and one page, OUT/index.html."""
     from explorelab.reproduce import reproduce as make
 
-    with _long_work():
+    with long_work():
         page = make(out, seed=seed, quick=quick)
     print(f"Wrote {page}")
 
 
-@app.command()
-def check(
-    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
-    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Check a file of people's choices: everything wrong with it at once, by row and column."""
-    from explorelab.people.reading import check_choices
-    from explorelab.people.showing import show_report
-
-    report = check_choices(data, task)
-    if as_json:
-        print(json.dumps(report.as_json(), allow_nan=False))
-    else:
-        show_report(report)
-    if not report.ok:
-        raise typer.Exit(2)
-
-
-@app.command()
-def recover(
-    data: Annotated[Path, typer.Option(help="Choices whose blocks simulated people play: a CSV or Parquet file.")],
-    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
-    agent: Annotated[str | None, typer.Option(help="Whose parameters to recover; that of the fit by default.")] = None,
-    like: Annotated[Path | None, typer.Option(help="A fit: its people's parameters, method and space are taken.")] = None,
-    agents: Annotated[str | None, typer.Option(help="Recover models: which of these, with commas, fits best?")] = None,
-    criterion: Annotated[str, typer.Option(help="What names the best model: bic, aic or cv.")] = "bic",
-    n: Annotated[int, typer.Option(help="Simulated people; of models, for each agent.")] = 100,
-    method: Annotated[str | None, typer.Option(help="ml, map or em; that of the fit, or map.")] = None,
-    starts: Annotated[int, typer.Option(help="Starts of every fit.")] = 4,
-    noise: Annotated[str, typer.Option(help="Reward noise: gaussian, or integer (whole numbers).")] = "gaussian",
-    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Simulate people with known parameters, refit them, and report which parameters (or models) are found again."""
-    from explorelab.recovery import running
-
-    fit = running.loaded(like)
-    running.check_targets(out, figure)
-    choices = running.read(data, task)
-    how: dict[str, Any] = {"starts": starts, "noise": noise, "seed": seed}
-    with _long_work():
-        if agents is None:
-            found = running.recover(choices, agent, fit, n, method, **how)
-        else:
-            found = running.models(choices, agents, fit, n, method, criterion, **how)
-    running.deliver(found, out, figure, as_json)
-
-
-@app.command()
-def predict(
-    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
-    fit: Annotated[Path, typer.Option(help="A fit of an agent to these choices.")],
-    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
-    copies: Annotated[int, typer.Option(help="How often the whole group is simulated.")] = 100,
-    noise: Annotated[str, typer.Option(help="Reward noise: gaussian, or integer (whole numbers).")] = "gaussian",
-    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Lay people simulated at the fitted parameters over the real ones: regret, phenotypes, repeats, walks."""
-    from explorelab.recovery import running
-
-    tree = running.loaded(fit)
-    running.check_targets(out, figure)
-    choices = running.read(data, task)
-    with _long_work():
-        found = running.predict(choices, tree, copies, noise=noise, seed=seed)
-    running.deliver(found, out, figure, as_json)
-
-
-@app.command()
-def latent(
-    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
-    fit: Annotated[Path, typer.Option(help="A fit of an agent to these choices.")],
-    out: Annotated[Path, typer.Option(help=".csv: a row for each trial; .parquet: for each arm of it; .nc: all.")],
-    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
-) -> None:
-    """Write what the fitted agent believed before every trial: beliefs, limits, bonuses, probabilities."""
-    from explorelab.recovery import running
-
-    tree = running.loaded(fit)
-    running.check_targets(out)
-    choices = running.read(data, task)
-    with _long_work():
-        running.write_latent(choices, tree, out)
-    print(f"Wrote {out}")
-
-
-@app.command()
-def phenotypes(
-    data: Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")],
-    task: Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")] = None,
-    power: Annotated[str, typer.Option(help="How the power law is fitted: raw or log-log.")] = "raw",
-    by: Annotated[str, typer.Option(help="One curve for each block, or for each participant.")] = "block",
-    bootstrap: Annotated[int, typer.Option(help="Resampled curves for the probability of each label; 0: none.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
-    figure: Annotated[Path | None, typer.Option(help="Draw curves, means and shares: .png, .svg or .pdf.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write the label of every curve, with its probability and fits.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Label each curve of observed regret linear, power or log, and report how common each is beside the paper."""
-    from explorelab.files import check_writable, write_whole
-    from explorelab.people import phenotype_figure, phenotype_summary
-    from explorelab.people.phenotypes import phenotypes as label
-    from explorelab.people.reading import read_choices
-    from explorelab.regret_figure import check_format
-
-    for target in (csv, figure):
-        if target is not None:
-            check_writable(target)
-    if figure is not None:
-        check_format(figure)
-    how: dict[str, Any] = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by}
-    with _long_work():
-        result = label(read_choices(data, task), **how)
-    if csv is not None:
-        write_whole(csv, lambda path: phenotype_summary.labels_table(result).to_csv(path, index=False))
-    if figure is not None:
-        phenotype_figure.write_figure(result, figure)
-    if as_json:
-        print(json.dumps(phenotype_summary.summary(result), allow_nan=False))
-    else:
-        phenotype_summary.show(result)
-
-
 cli_people.register(app)
+cli_recovery.register(app)
 
 
 def _save(runs: xr.Dataset, path: Path) -> None:

@@ -8,22 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from explorelab.errors import InputError, InterruptedByUserError
+from explorelab.cli_parts import AsJson, Data, Seed, Starts, Task, long_work
+from explorelab.errors import InputError
 
-Data = Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")]
-Task = Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")]
 Fixed = Annotated[
     list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter that is known; repeat.")
 ]
-Starts = Annotated[int, typer.Option(help="From how many starts each person is fitted.")]
-Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
 Within = Annotated[str | None, typer.Option(help="Leave blocks out among those of the same condition (a column).")]
 
 
 def register(app: typer.Typer) -> None:
     """Enter the commands of this file into the command line."""
-    for command in (fit, compare):
+    for command in (check, phenotypes, fit, compare, report, population):
         app.command()(command)
 
 
@@ -37,12 +33,58 @@ def _fixed(settings: list[str] | None) -> dict[str, Any]:
     return dict(name_and_value("--set", text) for text in settings or [])
 
 
-def interruptible(work: Any) -> Any:
-    """What the work comes to; an interrupt leaves nothing behind and says so."""
-    try:
-        return work()
-    except KeyboardInterrupt:
-        raise InterruptedByUserError("interrupted; nothing was written.") from None
+def check(
+    data: Data,
+    task: Task = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a file of people's choices: everything wrong with it at once, by row and column."""
+    from explorelab.people.reading import check_choices
+    from explorelab.people.showing import show_report
+
+    report = check_choices(data, task)
+    if as_json:
+        print(json.dumps(report.as_json(), allow_nan=False))
+    else:
+        show_report(report)
+    if not report.ok:
+        raise typer.Exit(2)
+
+
+def phenotypes(
+    data: Data,
+    task: Task = None,
+    power: Annotated[str, typer.Option(help="How the power law is fitted: raw or log-log.")] = "raw",
+    by: Annotated[str, typer.Option(help="One curve for each block, or for each participant.")] = "block",
+    bootstrap: Annotated[int, typer.Option(help="Resampled curves for the probability of each label; 0: none.")] = 1000,
+    seed: Seed = 0,
+    figure: Annotated[Path | None, typer.Option(help="Draw curves, means and shares: .png, .svg or .pdf.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the label of every curve, with its probability and fits.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label each curve of observed regret linear, power or log, and report how common each is beside the paper."""
+    from explorelab.files import check_writable, write_whole
+    from explorelab.people import phenotype_figure, phenotype_summary
+    from explorelab.people.phenotypes import phenotypes as label
+    from explorelab.people.reading import read_choices
+    from explorelab.regret_figure import check_format
+
+    for target in (csv, figure):
+        if target is not None:
+            check_writable(target)
+    if figure is not None:
+        check_format(figure)
+    how: dict[str, Any] = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by}
+    with long_work():
+        result = label(read_choices(data, task), **how)
+    if csv is not None:
+        write_whole(csv, lambda path: phenotype_summary.labels_table(result).to_csv(path, index=False))
+    if figure is not None:
+        phenotype_figure.write_figure(result, figure)
+    if as_json:
+        print(json.dumps(phenotype_summary.summary(result), allow_nan=False))
+    else:
+        phenotype_summary.show(result)
 
 
 def fit(
@@ -79,7 +121,8 @@ def fit(
         raise InputError(f"--{next(iter(given))} belongs to --method nuts, got --method {method}.")
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "starts": starts, "seed": seed, **given}
-    tree = interruptible(lambda: run(choices, agent, method, **settings))  # type: ignore[arg-type]
+    with long_work():
+        tree = run(choices, agent, method, **settings)  # type: ignore[arg-type]
     write_whole(out, lambda path: saved(tree, path))
     if csv is not None:
         write_whole(csv, lambda path: showing.table(tree).to_csv(path, index=False))
@@ -119,7 +162,8 @@ def compare(
             check_writable(target)
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"criterion": criterion, "method": method, "within": within, "starts": starts, "seed": seed}
-    tree = interruptible(lambda: run(choices, _list(agents) or [], **settings))
+    with long_work():
+        tree = run(choices, _list(agents) or [], **settings)
     if out is not None:
         write_whole(out, lambda path: saved(tree, path))
     if csv is not None:
@@ -129,3 +173,48 @@ def compare(
         print(json.dumps(showing.comparison_summary(tree)))
     else:
         showing.show_comparison(tree)
+
+
+def report(
+    data: Data,
+    task: Task = None,
+    out: Annotated[Path, typer.Option(help="Where the page is written: one HTML file.")] = Path("report.html"),
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            help="Names with commas; parameters may be fixed, as in stochastic-ucl:length_scale=0. Default: a few."
+        ),
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Whose parameters are reported; by default the best's.")] = None,
+    method: Annotated[str, typer.Option(help="map, or em (prior learned from the group).")] = "map",
+    within: Within = None,
+    starts: Starts = 10,
+    seed: Seed = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few starts and simulations: a look, not a result.")] = False,
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder for figures and tables; default: OUT's name and _files.")
+    ] = None,
+) -> None:
+    """Write one page about the choices: data, regret, fits, comparison, recovery, predictions, methods to paste."""
+    from explorelab.report.run import report as make
+
+    how: dict[str, Any] = {"task": task, "agents": _list(agents), "agent": agent, "method": method, "within": within}
+    how |= {"starts": starts, "seed": seed, "quick": quick, "figures": figures}
+    with long_work():
+        page = make(data, out, **how)
+    print(f"Wrote {page}")
+
+
+def population(
+    out: Annotated[Path, typer.Option(help="Folder for choices.csv, choices.toml and true_parameters.csv.")] = Path(
+        "people"
+    ),
+    people: Annotated[int, typer.Option(help="How many people.")] = 326,
+    seed: Seed = 0,
+) -> None:
+    """Simulate people made of the paper's two example agents and the range between them, to show the report on."""
+    from explorelab.report.demo import write_population
+
+    with long_work():
+        choices = write_population(out, seed, people)
+    print(f"Wrote {choices}")

@@ -113,8 +113,10 @@ def _decisions(commitment: Commitment, params: Params, believed: Any, block: Blo
         left, goal, n_goals, n_decisions = bound
         belief, arm, observed = now
         deciding = left == 0
-        goal = jnp.where(deciding, arm, goal)
-        left = jnp.where(deciding, length(params, belief, arm, n_goals), left)
+        # A trial without a sample binds to nothing: the decision is made on the next one.
+        decided = deciding & observed
+        goal = jnp.where(decided, arm, goal)
+        left = jnp.where(decided, length(params, belief, arm, n_goals), left)
         done = observed.astype(jnp.int32)
         return (left - done, goal, n_goals + done, n_decisions + deciding * done), (deciding, goal, n_decisions)
 

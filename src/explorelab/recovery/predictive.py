@@ -21,7 +21,7 @@ from explorelab.recovery.statistics import CURVES, Each, mean_known, of_each
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_WALKS = 40
-"""Walks are counted in as many classes, one unit each; longer ones together in the last."""
+"""Walks are counted in as many classes, each as wide as the shortest walk; longer ones together in the last."""
 AT_ONCE = 20_000
 """Blocks simulated in one go: what is needed of each is kept, not its trials."""
 
@@ -48,11 +48,12 @@ def predictive_check(
     Over `statistic` (final regret, mean reward, repeats, walks, shares of new arms and of phenotypes) under these names;
     over `time` for the curves regret, reward, repeat, travel, unique as `regret_human`, `regret_simulated`, ...; over
     `walk`, the share of choices that went so far, as `walk_human`, ... (without travel and walks where arms lie nowhere).
+    Where blocks differ in length, curves are means over those that last so long, the same ones on both sides.
     """
     n_copies, seed = checks.whole("n_copies", n_copies, at_least=1), checks.whole("seed", seed, at_least=0)
     known = known_of(choices, agent, fit)
     same_people(choices, fit)
-    longest = _longest(choices)
+    classes = _classes(choices)
     params = posterior_parameters(choices, known, n_copies if uncertain else 1, seed)
     per_call = max(1, AT_ONCE // choices.n_rows)
     copies: list[Summary] = []
@@ -61,10 +62,10 @@ def predictive_check(
         values = {name: v[first : first + now].ravel() if uncertain else v.ravel() for name, v in params.items()}
         own = int(np.random.SeedSequence([seed, first]).generate_state(1)[0])
         simulated = generate(choices, known.agent, values, own, now, noise=noise, progress=progress)
-        copies += _summaries(of_each(simulated, power), now, longest)
-    human = _summaries(of_each(choices, power), 1, longest)[0]
+        copies += _summaries(of_each(simulated, power), now, classes)
+    human = _summaries(of_each(choices, power), 1, classes)[0]
     attrs = {"agent": known.agent.name, "method": str(fit.attrs["method"]), "n_copies": n_copies, "seed": seed}
-    return _beside(human, copies).assign_attrs(**attrs, source=choices.source, power=power)
+    return _beside(human, copies, classes).assign_attrs(**attrs, source=choices.source, power=power)
 
 
 def posterior_parameters(choices: Choices, known: Known, n: int, seed: int) -> dict[str, np.ndarray]:
@@ -93,15 +94,19 @@ class Summary(NamedTuple):
     curves: dict[str, Floats]
     numbers: dict[str, float]
     walks: Floats | None
-    """Share of choices that went 0, 1, 2, ... units far."""
+    """Share of choices in each class of walks."""
 
 
-def _longest(choices: Choices) -> int:
+def _classes(choices: Choices) -> Floats:
+    """The walks in the middle of every class: none, the shortest there is, twice that, ..."""
     walks = choices.layout.walks
-    return 0 if walks is None else int(min(np.ceil(walks.max()), MOST_WALKS))
+    if walks is None or not (walks > 0).any():
+        return np.zeros(1)
+    unit = walks[walks > 0].min()
+    return unit * np.arange(min(round(walks.max() / unit), MOST_WALKS) + 1)
 
 
-def _summaries(each: Each, copies: int, longest: int) -> list[Summary]:
+def _summaries(each: Each, copies: int, classes: Floats) -> list[Summary]:
     """One for each copy: the rows are copy after copy."""
 
     def parted(values: Floats) -> Floats:
@@ -109,19 +114,20 @@ def _summaries(each: Each, copies: int, longest: int) -> list[Summary]:
 
     curves = {name: mean_known(parted(values), 1) for name, values in each.curves.items()}
     numbers = {name: mean_known(parted(values), 1) for name, values in each.numbers.items()}
-    walks = [None] * copies if each.walks is None else [_shares(w, longest) for w in parted(each.walks)]
+    walks = [None] * copies if each.walks is None else [_shares(w, classes) for w in parted(each.walks)]
     return [
         Summary({name: v[c] for name, v in curves.items()}, {name: float(v[c]) for name, v in numbers.items()}, walks[c])
         for c in range(copies)
     ]
 
 
-def _shares(walks: Floats, longest: int) -> Floats:
-    far = np.minimum(np.rint(walks[np.isfinite(walks)]), longest).astype(int)
-    return np.bincount(far, minlength=longest + 1) / max(len(far), 1)
+def _shares(walks: Floats, classes: Floats) -> Floats:
+    unit = classes[1] if len(classes) > 1 else 1.0
+    far = np.minimum(np.rint(walks[np.isfinite(walks)] / unit), len(classes) - 1).astype(int)
+    return np.bincount(far, minlength=len(classes)) / max(len(far), 1)
 
 
-def _beside(human: Summary, copies: list[Summary]) -> xr.Dataset:
+def _beside(human: Summary, copies: list[Summary], classes: Floats) -> xr.Dataset:
     names = list(human.numbers)
     numbers = (np.array([human.numbers[name] for name in names]), [np.array(list(c.numbers.values())) for c in copies])
     variables = {part: ("statistic", values) for part, values in compared(*numbers).items()}
@@ -134,7 +140,7 @@ def _beside(human: Summary, copies: list[Summary]) -> xr.Dataset:
         of_copies = [c.walks for c in copies if c.walks is not None]
         for part, values in compared(human.walks, of_copies).items():
             variables[f"walk_{part}"] = ("walk", values)
-        coords["walk"] = np.arange(len(human.walks))
+        coords["walk"] = classes
     return xr.Dataset(variables, coords)
 
 

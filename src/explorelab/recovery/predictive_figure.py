@@ -65,7 +65,11 @@ def _draw_walks(drawing: Drawing, result: xr.Dataset, letter: str) -> None:
     parts = {part: 100 * result[f"walk_{part}"].values[shown] for part in ("low", "high", "simulated", "human")}
     far = far[shown]
     drawing.panel(
-        "walk", f"({letter}) Lengths of walks", "walk to the next arm", "choices (%)", xlim=(-0.6, far.max() + 0.6)
+        "walk",
+        f"({letter}) Lengths of walks",
+        "walk to the next arm",
+        "choices (%)",
+        xlim=(-0.04 * far.max(), 1.04 * far.max()),
     )
     drawing.band("walk", far, parts["low"], parts["high"], "walks, 95 % of copies", color=BLUE)
     drawing.line("walk", far, parts["simulated"], "walks, simulated", **SIMULATED)
@@ -79,8 +83,9 @@ def _draw_phenotypes(drawing: Drawing, result: xr.Dataset, letter: str) -> None:
     shares = result.sel(statistic=[f"phenotype {form}" for form in FORMS])
     low, high, mean, human = (100 * shares[part].values for part in ("low", "high", "simulated", "human"))
     drawing.interval("phenotype", low, high, at + 0.14, "95 % of copies", upright=True, color=BLUE, lw=5, alpha=0.3)
-    drawing.points("phenotype", at + 0.14, mean, "simulated", color=BLUE, marker="D", ms=4.5, mfc="white", mew=1.2)
-    drawing.points("phenotype", at - 0.14, human, "people", color=INK, ms=5)
+    drawing.points("phenotype", at + 0.14, mean, "simulated", color=BLUE, marker="D", ms=4.5, mfc="white", mew=1.2,
+                   clip_on=False)  # fmt: skip
+    drawing.points("phenotype", at - 0.14, human, "people", color=INK, ms=5, clip_on=False)
     axes.set_xticks(at, FORMS)
     axes.set_ylim(0, max(100 * 0.05, 1.15 * float(np.nanmax(np.concatenate([high, human])))))
     axes.grid(visible=False, axis="x")

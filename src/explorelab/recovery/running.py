@@ -40,6 +40,18 @@ def loaded(path: Path | None) -> xr.DataTree | None:
     return None if path is None else load_fit(path)
 
 
+def source_of(fit: xr.DataTree | None) -> Path:
+    """The file that a fit was made of, where it still lies."""
+    source = "" if fit is None else str(fit.attrs.get("source", ""))
+    if not source:
+        raise InputError(
+            "recovery needs the choices whose blocks simulated people play: give --data, or --like a fit of a file."
+        )
+    if not Path(source).is_file():
+        raise InputError(f"{source}, of which the fit was made, is not there: give --data.")
+    return Path(source)
+
+
 def check_targets(out: Path | None, figure: Path | None = None) -> None:
     """Raise before any work if what is asked for cannot be written."""
     for target in (out, figure):

@@ -18,7 +18,8 @@ from explorelab.report.settings import FEW_PEOPLE, Settings
 
 type Step = Callable[[str], None]
 
-OTHER = {"raw": "log-log", "log-log": "raw"}
+LEFT_OUT = "map"
+"""How left-out blocks are predicted, whatever the method of the fit: agents without parameters have no group to learn."""
 STEPS = 6
 """How many steps `analysed` announces."""
 
@@ -41,6 +42,9 @@ class Analysis:
     recovery: xr.Dataset | None = None
     models: xr.Dataset | None = None
     predictive: xr.Dataset | None = None
+    """Everyone simulated with draws from their own posterior."""
+    at_estimates: xr.Dataset | None = None
+    """Everyone simulated at their estimates."""
     missing: dict[str, str] = field(default_factory=dict)
     """Why something is not there, by its name."""
 
@@ -95,8 +99,11 @@ def analysed(choices: Choices, settings: Settings, check: CheckReport | None, st
     step("Recovery of models")
     models = attempt("models", lambda: _models(choices, settings, comparison, simulating))
     step("Predictive checks")
-    predictive = attempt("predictive", lambda: _predicted(choices, settings, main, fit, progress))
-    return Analysis(choices, settings, check, comparison, main, fit, *found, recovery, models, predictive, missing)
+    predicted = attempt("predictive", lambda: _predicted(choices, settings, main, fit, progress)) or (None, None)
+    return Analysis(
+        choices, settings, check, comparison, main, fit, phenotypes=found[0], other_phenotypes=found[1], recovery=recovery,
+        models=models, predictive=predicted[0], at_estimates=predicted[1], missing=missing,
+    )  # fmt: skip
 
 
 def _phenotypes(choices: Choices, settings: Settings, progress: Any) -> tuple[xr.Dataset, xr.Dataset]:
@@ -110,9 +117,8 @@ def _phenotypes(choices: Choices, settings: Settings, progress: Any) -> tuple[xr
 def _compared(choices: Choices, settings: Settings, how: dict[str, Any]) -> xr.DataTree:
     from explorelab.fitting.comparison import compare
 
-    several = settings.criterion == "cv"
-    method = {"method": settings.method, "within": settings.within} if several else {}
-    return compare(choices, settings.models, criterion=settings.criterion, **method, **how)
+    within = settings.within if settings.criterion == "cv" else None
+    return compare(choices, settings.models, criterion=settings.criterion, method=LEFT_OUT, within=within, **how)
 
 
 def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> str:
@@ -138,7 +144,7 @@ def _recovered(choices: Choices, settings: Settings, main: str, fit: xr.DataTree
 def _models(choices: Choices, settings: Settings, comparison: xr.DataTree, how: dict[str, Any]) -> xr.Dataset:
     from explorelab.recovery.models import recover_models
 
-    method = settings.method if settings.criterion == "cv" else "ml"
+    method = LEFT_OUT if settings.criterion == "cv" else "ml"
     fits = {name: _fit_in(comparison, name) for name in settings.models}
     agents = list(settings.models.values())
     return recover_models(choices, agents, fits, settings.n_data_sets, 1, settings.criterion, method=method, **how)
@@ -151,11 +157,15 @@ def _fit_in(comparison: xr.DataTree, name: str) -> xr.DataTree:
     return xr.DataTree.from_dict({"/": root, **{f"/{group}": table for group, table in groups.items()}})
 
 
-def _predicted(choices: Choices, settings: Settings, main: str, fit: xr.DataTree, progress: Any) -> xr.Dataset:
+def _predicted(
+    choices: Choices, settings: Settings, main: str, fit: xr.DataTree, progress: Any
+) -> tuple[xr.Dataset, xr.Dataset]:
     from explorelab.recovery.predictive import predictive_check
 
     how: dict[str, Any] = {"noise": settings.noise, "progress": progress}
-    return predictive_check(choices, settings.models[main], fit, settings.n_copies, settings.seed, **how)
+    agent, n = settings.models[main], settings.n_copies
+    drawn = predictive_check(choices, agent, fit, n, settings.seed, **how)
+    return drawn, predictive_check(choices, agent, fit, n, settings.seed, uncertain=False, **how)
 
 
 def lead_of_best(people: xr.Dataset, criterion: str) -> np.ndarray:

@@ -63,7 +63,7 @@ def demo_population(seed: int = 0, n: int = PAPER_PEOPLE, horizon: int = 90) -> 
     blank = replace(blank, conditions={"made_as": kinds.astype(str)})
     agent: Any = _agent()
     choices = generate(blank, agent, params, seed, noise="integer", progress=False)
-    note = f"Simulated people, not real ones. {choices.note}".strip()
+    note = f"{_story(kinds)} {choices.note}".strip()
     truth = pd.DataFrame({"participant": choices.participants, "made_as": kinds, "place": place, **params})
     return Population(replace(choices, source="simulated population", note=note), truth)
 
@@ -74,6 +74,20 @@ def on_the_line(name: str, place: np.ndarray) -> np.ndarray:
     if name in ON_LOG_SCALE:
         return np.exp((1 - place) * np.log(first) + place * np.log(last))
     return (1 - place) * first + place * last
+
+
+def _story(kinds: np.ndarray) -> str:
+    """What was done, in words."""
+    n = {kind: int((kinds == kind).sum()) for kind in KINDS}
+    ends = [f"prior mean {a:g}, prior variance {b:g}, length scale {c:g}, temperature {d:g}"
+            for a, b, c, d in zip(*ENDS.values(), strict=True)]  # fmt: skip
+    return (
+        f"Simulated people, not real ones: {n['linear']} are the paper's linear agent ({ends[0]}), {n['log']} its "
+        f"logarithmic agent ({ends[1]}), and {n['between']} lie between them, spread evenly along the line from one to the "
+        "other (logarithms of variance and temperature, the other two as they are); then every parameter of everyone was "
+        f"multiplied by exp({SCATTER:g} g), g standard normal. The three numbers are the paper's shares of linear, "
+        "logarithmic and power regret."
+    )
 
 
 def _agent() -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from explorelab.figures import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing
 from explorelab.fitting.spaces import SCALES
@@ -53,8 +54,9 @@ def _mean_over_time(drawing: Drawing, key: str, curves: np.ndarray, who: np.ndar
             band = mean_band(curves[known, t : t + 1], who[known])
             mean[t], low[t], high[t] = band.mean[0], band.low[0], band.high[0]
     times = np.arange(1, curves.shape[1] + 1)
-    if np.isfinite(low).any():
-        drawing.band(key, times, low, high, f"{what}, 95 % band", color=colour)
+    known = np.isfinite(low)
+    if known.any():
+        drawing.band(key, times[known], low[known], high[known], f"{what}, 95 % band", color=colour)
     drawing.line(key, times, mean, f"{what}, mean", color=colour)
 
 
@@ -72,11 +74,14 @@ def _histogram(drawing: Drawing, key: str, values: np.ndarray, title: str, x: st
     heights = np.repeat(counts, 2)
     drawing.band(key, corners, np.zeros(heights.size), heights, y, color=BLUE, alpha=0.55)
     axes.set_ylim(bottom=0)
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
 def draw_estimates(table: xr.Dataset, space: xr.Dataset, group: xr.Dataset | None) -> Drawing:
-    """For each parameter how people are distributed, and below it everyone's estimate with its 95 % interval, sorted."""
+    """For each parameter how people are distributed, and below it everyone's estimate with its 95 % interval, sorted.
+
+    `table` has the estimates, and whether each is `identified`.
+    """
     names = [str(name) for name in table["parameter"].values]
     columns = min(len(names), 2 if len(names) <= 4 else 3)
     bands = [names[at : at + columns] for at in range(0, len(names), columns)]
@@ -93,15 +98,15 @@ def draw_estimates(table: xr.Dataset, space: xr.Dataset, group: xr.Dataset | Non
         _draw_people(drawing, one, dimension, name)
         drawing.axes[f"{name} group"].sharex(drawing.axes[name])
         drawing.axes[f"{name} group"].tick_params(labelbottom=False)
-    _legend(drawing, names[0], group is not None)
+    _legend(drawing, names[0], group is not None, table.sizes["participant"])
     return drawing
 
 
-def _legend(drawing: Drawing, first: str, learned: bool) -> None:
+def _legend(drawing: Drawing, first: str, learned: bool, n: int) -> None:
     handles, said = drawing.axes[first].get_legend_handles_labels()
     more, words = drawing.axes[f"{first} group"].get_legend_handles_labels() if learned else ([], [])
     drawing.figure.legend([*handles, *more], [*said, *words], loc="outside upper right", ncols=4, columnspacing=1.4,
-                          handlelength=1.6)  # fmt: skip
+                          handlelength=1.6, markerscale=4.5 / _size(n))  # fmt: skip
 
 
 def _reach(one: xr.Dataset, dimension: xr.Dataset) -> tuple[float, float, bool]:
@@ -115,16 +120,30 @@ def _reach(one: xr.Dataset, dimension: xr.Dataset) -> tuple[float, float, bool]:
     return float(low), float(high), log
 
 
+def _size(n: int) -> float:
+    """Of a point, when there are so many."""
+    return float(np.clip(60 / n, 1.2, 4.5))
+
+
+def _fine_ticks(axis: Any, low: float, high: float) -> None:
+    """Ticks of a logarithmic axis also between powers of ten, where it spans few of them."""
+    if high < 300 * low:
+        axis.set_major_locator(LogLocator(subs=(1, 3) if high > 20 * low else (1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
 def _draw_people(drawing: Drawing, one: xr.Dataset, dimension: xr.Dataset, name: str) -> None:
     low, high, log = _reach(one, dimension)
-    axes = drawing.panel(name, "", named(name), "people, sorted", log="x" if log and high > 8 * low else "")
-    if log and high <= 8 * low:
-        axes.set_xscale("linear")
+    curved = log and high > 4 * low
+    axes = drawing.panel(name, "", named(name), "people, sorted", log="x" if curved else "")
+    if curved:
+        _fine_ticks(axes.xaxis, low, high)
     order = np.argsort(one["estimate"].values, kind="stable")
     place = np.empty(order.size)
     place[order] = np.arange(1, order.size + 1)
     sure = one["identified"].values.astype(bool)
-    size = float(np.clip(60 / order.size, 1.2, 4.5))
+    size = _size(order.size)
     width = float(np.clip(120 / order.size, 0.35, 1.6))
     for which, colour, words in ((sure, BLUE, "identified"), (~sure, ORANGE, "not identified")):
         ends = [np.clip(one[end].values[which], low, high) for end in ("low", "high")]
@@ -144,7 +163,7 @@ def _draw_group(
     """A histogram on the parameter's own scale, and the normal distribution that the group was found to have."""
     key = f"{name} group"
     low, high, log = _reach(one, dimension)
-    curved = log and high > 8 * low
+    curved = log and high > 4 * low
     axes = drawing.panel(key, f"({letter}) {name_of(name)}", "", "people", log="x" if curved else "")
     values = one["estimate"].values
     n_bins = min(MOST_BINS, max(6, values.size // 3))
@@ -191,15 +210,15 @@ def draw_diagnostics(table: xr.Dataset) -> Drawing:
     starts = table.sizes["start"]
     reached = np.rint(table["starts_at_best"].values * starts).astype(int)
     counts = np.bincount(reached, minlength=starts + 1)[1:]
-    axes = drawing.panel("b", "(b) Starts that reach the best point", "people", "starts")
+    axes = drawing.panel("b", "(b) Starts that reach the best point", "people", "")
     at = np.arange(1, starts + 1)
     drawing.bars("b", at, np.zeros(starts), counts, "people", color=BLUE, height=0.7)
-    for place, count in zip(at, counts, strict=True):
+    for place, count in zip(at.tolist(), counts.tolist(), strict=True):
         axes.text(count, place, f" {count}", va="center", fontsize=7.5, color=INK)
     axes.set_yticks(at, [f"{k} of {starts}" for k in at])
-    axes.set_xlim(0, 1.12 * max(1, counts.max()))
+    axes.set_xlim(0, 1.12 * max(1, int(counts.max())))
     axes.grid(visible=False, axis="y")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     return drawing
 
 

@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab.agents.naming import split_name
+from explorelab.fitting.results import TIED
 from explorelab.report.analysis import Analysis
 from explorelab.report.comparison_drawing import STRONG
+from explorelab.report.identified import MOST_LEFT
 from explorelab.report.models import free_of, parsed
 from explorelab.report.references import OF_AGENTS, Citations
 from explorelab.report.sections.data import arms, excluded, people, trials_a_block
-from explorelab.report.words import counted, joined, name_of, plain, whole
+from explorelab.report.words import counted, joined, name_of, percent, plain, whole
 
 
 class Methods(NamedTuple):
@@ -57,12 +59,12 @@ def _regret(found: Analysis, cite: Citations) -> str:
         return ""
     n = int(found.phenotypes.attrs["bootstrap"])
     return (
-        "Observed regret was the largest mean reward times the number of trials so far, less the rewards received. A linear, "
-        "a power and a logarithmic function of time were fitted to the regret of every block by least squares, and the one "
-        f"with the least squared residuals gave the block's phenotype {cite('reverdy2014')}; the power law was fitted on the "
-        "raw scale and, to see how much hangs on it, as a line of log regret on log time. The stability of each label was "
-        f"assessed by a local block bootstrap of the residuals' increments ({whole(n)} resamples) {cite('paparoditis2002')}. "
-        "Intervals of shares and means account for several blocks of one person."
+        "Observed regret was the largest mean reward times the number of trials so far, less the rewards received. A "
+        "linear, a power and a logarithmic function of time were fitted to the regret of every block by least squares, and "
+        f"the one with the least squared residuals gave the block's phenotype {cite('reverdy2014')}; the power law was "
+        "fitted on the raw scale and, to see how much hangs on it, as a line of log regret on log time. The stability of "
+        f"each label was assessed by a local block bootstrap of the residuals' increments ({whole(n)} resamples) "
+        f"{cite('paparoditis2002')}. Intervals of shares and means account for several blocks of one person."
     )
 
 
@@ -76,9 +78,9 @@ def _agents(found: Analysis, cite: Citations) -> str:
         has = "no free parameter" if not free else f"free: {', '.join(name_of(name) for name in free)}"
         said.append(f"{text.split(':')[0]}{source} ({'; '.join(part for part in (given, has) if part)})")
     return (
-        f"Following {cite('wilson2019')}, we looked at behaviour without a model, compared models, fitted the one reported, "
-        "tested whether its parameters and the models can be recovered from data like these, and checked what it predicts. "
-        f"The models were {joined(said)}."
+        f"Following Wilson and Collins {cite('wilson2019')}, we looked at behaviour without a model, compared models, "
+        "fitted the one reported, tested whether its parameters and the models can be recovered from data like these, and "
+        f"checked what it predicts. The models were {joined(said)}."
     )
 
 
@@ -88,31 +90,34 @@ def _fitting(found: Analysis, cite: Citations) -> str:
     space = found.fit["space"].to_dataset()
     logs = [name_of(str(name)) for name in space["parameter"].values if space["scale"].sel(parameter=name).item() == "log"]
     scale = f" on their own scales (logarithmic for {joined(logs)})" if logs else ""
-    prior = {
-        "map": f"by maximum a posteriori estimation under weakly informative normal priors{scale}, in units taken from the "
-        "rewards and distances of the task",
-        "em": f"by empirical Bayes: a normal prior of the group{scale} was learned by expectation-maximisation with Laplace's "
-        f"approximation {cite('huys2011')}, and each person's parameters are the mode of the posterior under it",
-    }[settings.method]
+    if settings.method == "em":
+        prior = (
+            f"by empirical Bayes: a normal prior of the group{scale} was learned by expectation-maximisation with Laplace's "
+            f"approximation {cite('huys2011')}, and each person's parameters are the mode of the posterior under it"
+        )
+    else:
+        prior = (
+            f"by maximum a posteriori estimation under weakly informative normal priors{scale}, in units taken from the "
+            "rewards and distances of the task"
+        )
     return (
         f"Parameters of {found.main} were estimated for each person {prior}, by damped Fisher scoring within bounds from "
-        f"{starts}. Intervals (95 %) are from the curvature of the posterior at its mode. An estimate is called not "
-        "identified if it sits at a bound, if its standard error is at least the spread of the prior, or if it correlates "
-        f"beyond 0.95 with that of another parameter. Fit is given as McFadden's R² {cite('mcfadden1974')}."
+        f"{starts}. Intervals (95 %) are from the curvature of the posterior at its mode. A parameter is called identified "
+        f"for a person unless its estimate sits at a bound, keeps more than {percent(MOST_LEFT)} of the prior's variance, "
+        f"or correlates beyond {TIED:g} with that of another parameter. "
+        f"Fit is given as McFadden's R² {cite('mcfadden1974')}."
     )
 
 
 def _comparison(found: Analysis, cite: Citations) -> str:
     settings = found.settings
     if settings.criterion == "bic":
-        how = (
-            f"by BIC {cite('schwarz1978')} of maximum-likelihood fits, minus half of which approximates the log evidence"
-        )
+        how = f"by BIC {cite('schwarz1978')} of maximum-likelihood fits, minus half of which approximates the log evidence"
     else:
         within = f" of the same {settings.within}" if settings.within else ""
         how = (
-            "by leaving one block out: each block was predicted with parameters fitted to the same person's other blocks"
-            f"{within}, and the log-likelihood of left-out blocks stands for the log evidence"
+            "by leaving one block out: each block was predicted with parameters fitted (maximum a posteriori) to the same "
+            f"person's other blocks{within}, and the log-likelihood of left-out blocks stands for the log evidence"
         )
     return (
         f"Models were compared {how}. Frequencies of models in the population and protected exceedance probabilities are "
@@ -137,14 +142,15 @@ def _checks(found: Analysis, cite: Citations) -> str:
     if found.predictive is not None:
         parts.append(
             f"For predictive checks, the group was simulated {whole(found.predictive.attrs['n_copies'])} times, each person "
-            "with parameters drawn from their posterior (Laplace's approximation), and regret, phenotypes, repeated choices, "
-            "distances and new arms were set beside those of the participants."
+            "with parameters drawn from their posterior (Laplace's approximation), and regret, phenotypes, repeated "
+            "choices, distances and new arms were set beside those of the participants."
         )
     if parts:
         noise = {"integer": "whole-number noise", "gaussian": "Gaussian noise"}[found.settings.noise]
         var = found.choices.layout.noise_var
         parts.append(
-            f"Simulated rewards were the true means with {noise}" + (f" of variance {plain(var)}." if var is not None else ".")
+            f"Simulated rewards were the true means with {noise}"
+            + (f" of variance {plain(var)}." if var is not None else ".")
         )
     return " ".join(parts)
 

@@ -15,8 +15,8 @@ from explorelab.flags import name_and_value
 from explorelab.people.data import Choices
 
 PLACED = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl:length_scale=0", "stochastic-ucl")
-"""Compared by default where arms lie somewhere: chance, a habit, a tracker of single arms, the paper's agent with independent
-arms and with arms that tell of their neighbours."""
+"""Compared by default where arms lie somewhere: chance, a habit, a tracker of single arms, and the paper's agent with
+independent arms and with arms that tell of their neighbours."""
 NOWHERE = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl")
 """The same where they lie nowhere, so that no arm tells of another."""
 

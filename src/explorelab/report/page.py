@@ -50,6 +50,7 @@ def render(found: Analysis, shown: list[Shown], told: Methods, place: Place) -> 
     return environment.get_template("page.html.jinja").render(
         title=_title(found),
         source=found.choices.source or "choices",
+        note=found.choices.note,
         sections=sections,
         shorts=[each for each in sections if each["short"]],
         methods=told,
@@ -86,8 +87,9 @@ def _section(each: Shown, place: Place, figures: _Numbers, tables: _Numbers) -> 
         "pictures": [_picture(one, each.saved[one.name], place, figures.next()) for one in section.pictures],
         "tables": [
             {"number": tables.next(), "caption": table.caption, "headings": table.headings, "rows": table.rows,
-             "words": set(table.words)}
-            for table in section.tables
+             "words": set(table.words),
+             "key": f"{section.key}-table-{k}", "stack": len(set(table.words)) == len(table.headings)}
+            for k, table in enumerate(section.tables, start=1)
         ],
         "files": {f"{name}.csv": place.link(f"{name}.csv") for name in section.files},
     }  # fmt: skip

@@ -15,8 +15,8 @@ REFERENCES = {
     "rigoux2014": "Rigoux, L., Stephan, K. E., Friston, K. J., & Daunizeau, J. (2014). Bayesian model selection for group "
     "studies – revisited. NeuroImage, 84, 971–985.",
     "huys2011": "Huys, Q. J. M., Cools, R., Gölzer, M., Friedel, E., Heinz, A., Dolan, R. J., & Dayan, P. (2011). "
-    "Disentangling the roles of approach, activation and valence in instrumental and Pavlovian responding. PLoS Computational "
-    "Biology, 7(4), e1002028.",
+    "Disentangling the roles of approach, activation and valence in instrumental and Pavlovian responding. PLoS "
+    "Computational Biology, 7(4), e1002028.",
     "kass1995": "Kass, R. E., & Raftery, A. E. (1995). Bayes factors. Journal of the American Statistical Association, "
     "90(430), 773–795.",
     "mcfadden1974": "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (Ed.), "

@@ -59,7 +59,10 @@ def _settings(found: Analysis) -> Table:
     rows = [
         ("agents compared", ", ".join(settings.models)),
         ("agent reported", f"{found.main} ({'as asked' if settings.agent else 'most evidence'})"),
-        ("criterion", {"bic": "BIC of maximum-likelihood fits", "cv": "left-out blocks"}[settings.criterion]),
+        (
+            "criterion",
+            {"bic": "BIC of maximum-likelihood fits", "cv": "left-out blocks, predicted by MAP"}[settings.criterion],
+        ),
         ("left out within", settings.within or "no condition"),
         ("method of the fit", settings.method),
         ("starts of every fit", whole(settings.starts)),

@@ -53,7 +53,7 @@ class Settings:
     @property
     def n_copies(self) -> int:
         """How often the group is simulated for predictive checks."""
-        return self.effort(200, 20)
+        return self.effort(100, 20)
 
     @property
     def n_bootstrap(self) -> int:
@@ -123,5 +123,7 @@ def noise_of(choices: Choices) -> str:
     largest = (np.sqrt(1 + 12 * var) - 1) / 2
     at = choices.observed & (choices.arm != NOWHERE)
     off = (choices.reward - np.take_along_axis(choices.means, np.maximum(choices.arm, 0), axis=1))[at]
-    whole = bool(np.isfinite(off).all() and (np.abs(off - np.rint(off)) < 1e-9).all() and np.abs(off).max() <= largest + 1e-9)
+    whole = bool(
+        np.isfinite(off).all() and (np.abs(off - np.rint(off)) < 1e-9).all() and np.abs(off).max() <= largest + 1e-9
+    )
     return "integer" if whole and abs(largest - round(largest)) < 1e-9 and largest > 0 else "gaussian"

@@ -12,7 +12,7 @@ from explorelab.reproduce.exhibit import number, whole
 SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ", "noise_var": "σₛ²"}
 """The paper's symbols."""
 
-__all__ = ["counted", "interval", "joined", "name_of", "named", "number", "percent", "plain", "probability", "share", "whole"]
+__all__ = ["number", "whole"]
 
 
 def counted(n: int, one: str, many: str = "") -> str:
@@ -57,6 +57,17 @@ def plain(value: Any, digits: int = 3) -> str:
     return f"{number(value / 10.0**size, digits)} × 10{power}"
 
 
+def r2(value: Any) -> str:
+    """A coefficient of determination, never rounded to one."""
+    return "> 0.9999" if 0.99995 <= float(value) < 1 else fixed(value, 4)
+
+
+def is_r2(value: Any) -> str:
+    """The same after a name: R² = 0.9990."""
+    said = r2(value)
+    return said if said[0] == ">" else f"= {said}"
+
+
 def fixed(value: Any, decimals: int = 2) -> str:
     """A number with so many decimals; a dash where there is none."""
     value = float(value)
@@ -85,7 +96,7 @@ def joined(parts: Iterable[str], last: str = "and") -> str:
 
 def name_of(parameter: str) -> str:
     """A parameter's name in a sentence."""
-    return parameter.replace("_", " ")
+    return f"{parameter} ".replace("_var ", "_variance ").replace("_", " ").strip()
 
 
 def named(parameter: str) -> str:

@@ -10,7 +10,18 @@ from explorelab.report.analysis import Analysis, lead_of_best
 from explorelab.report.comparison_drawing import STRONG, draw_comparison, frequency_interval
 from explorelab.report.models import described
 from explorelab.report.section import Picture, Section, Table
-from explorelab.report.words import counted, fixed, is_probability, joined, percent, percents, plain, probability, share, whole
+from explorelab.report.words import (
+    counted,
+    fixed,
+    is_probability,
+    joined,
+    percent,
+    percents,
+    plain,
+    probability,
+    share,
+    whole,
+)
 
 CRITERION = {"bic": "BIC", "cv": "left-out blocks"}
 CLEAR = 0.95
@@ -18,7 +29,7 @@ CLEAR = 0.95
 
 def comparison_section(found: Analysis) -> Section:
     """Evidence, best agents, frequencies and exceedance probabilities."""
-    files = {"comparison": found.people.to_dataframe().reset_index()}
+    files = {"table_comparison": found.people.to_dataframe().reset_index()}
     return Section(
         "comparison",
         "Comparison of agents",
@@ -92,10 +103,16 @@ def _group(found: Analysis) -> str:
         f"{percents(low, high)}), its protected exceedance probability {probability(pxp)}"
     )
     if pxp > CLEAR:
-        told += ", so that it is the most frequent agent"
+        told += ", so that it is the most frequent one"
     else:
         told += ": no agent is clearly the most frequent"
     told += f" (probability that all frequencies are equal {is_probability(risk).removeprefix('= ')})."
+    top = str(models["model"].values[int(models["n_best"].values.argmax())])
+    if top != name:
+        told += (
+            f" It is the best for fewer people than {top}, but by more: frequencies weigh people by how much their choices "
+            "tell."
+        )
     total = most_evidence(found)
     if total != name:
         told += f" All choices together are described best by {total}: it loses less where it is not the best."
@@ -110,13 +127,17 @@ def _short(found: Analysis) -> str:
     models = found.compared
     name = most_frequent(found)
     one = models.sel(model=name)
-    n = found.people.sizes["participant"]
     pxp = float(one["protected_exceedance"])
-    sure = "" if pxp > CLEAR else ", which is not clear evidence"
+    total = most_evidence(found)
+    low, high = (ends[list(models["model"].values).index(name)] for ends in frequency_interval(models))
+    it = "it" if name == total else name
+    sure = (
+        f"{it} is the most frequent among people" if pxp > CLEAR else f"no agent is clearly the most frequent; {it} may be"
+    )
     return (
-        f"By {CRITERION[found.settings.criterion]}, {most_evidence(found)} describes all choices together best of "
-        f"{len(found.settings.models)} agents; {name} is the most frequent among people: best for {share(int(one['n_best']), n)}, "
-        f"protected exceedance probability {probability(pxp)}{sure}."
+        f"By {CRITERION[found.settings.criterion]}, {total} describes all choices together best of "
+        f"{len(found.settings.models)} agents; {sure} (estimated frequency {percent(one['frequency'])}, 95 % "
+        f"{percents(low, high)}; protected exceedance probability {probability(pxp)})."
     )
 
 
@@ -124,12 +145,12 @@ def _picture(found: Analysis) -> Picture:
     reference = most_evidence(found)
     caption = (
         f"(a) Log evidence of each agent beside {reference}, a point for each person, sorted: left of the line {reference} "
-        f"describes that person better; within the grey band (20 to 1) there is little between them. The axis is linear up to "
-        f"{STRONG:g} and logarithmic beyond. (b) Estimated frequency of each agent with its 95 % interval, and its protected "
-        "exceedance probability (pxp)."
+        "describes that person better; within the grey band (20 to 1) there is little between them. The axis is linear up "
+        f"to {STRONG:g} and logarithmic beyond. (b) Estimated frequency of each agent with its 95 % interval, and its "
+        "protected exceedance probability (pxp)."
     )
     drawing = draw_comparison(_log_evidence(found), found.compared, reference)
-    return Picture("comparison", drawing, caption, f"Evidence for {joined(found.settings.models)}. {_who(found)}")
+    return Picture("comparison", drawing, caption, _who(found))
 
 
 def _totals(found: Analysis) -> Table:
@@ -172,6 +193,8 @@ def _notes(found: Analysis) -> list[str]:
         "protected against the chance that all are equally frequent. R² is McFadden's: 0 is choosing at random.",
     ]
     if found.settings.criterion == "bic":
-        notes.append("BIC is a rough approximation for few choices and parameters at their bounds; model recovery below says "
-                     "how often it names the right agent here.")  # fmt: skip
+        notes.append(
+            "BIC is a rough approximation for few choices and parameters at their bounds; model recovery below says how "
+            "often it names the right agent here."
+        )
     return notes

@@ -24,7 +24,7 @@ def data_section(found: Analysis) -> Section:
     tables = [_counts(found), *_exclusions(choices), *_conditions(choices)]
     files = {}
     if choices.exclusions:
-        files["exclusions"] = pd.DataFrame([vars(each) for each in choices.exclusions])
+        files["table_exclusions"] = pd.DataFrame([vars(each) for each in choices.exclusions])
     return Section(
         "data",
         "Data and exclusions",
@@ -59,7 +59,13 @@ def arms(choices: Choices) -> str:
 
 def _lead(choices: Choices) -> str:
     blocks = np.bincount(choices.participant, minlength=choices.n_participants)
-    span = "one" if blocks.max() == 1 else f"{blocks.min()}" if blocks.min() == blocks.max() else f"{blocks.min()} to {blocks.max()}"
+    span = (
+        "one"
+        if blocks.max() == 1
+        else f"{blocks.min()}"
+        if blocks.min() == blocks.max()
+        else f"{blocks.min()} to {blocks.max()}"
+    )
     made, given = int(choices.scored.sum()), int((choices.present & ~choices.scored).sum())
     each = f", {span} each," if choices.n_participants > 1 else ""
     told = f"{counted(given, 'further trial')} {'was' if given == 1 else 'were'} forced or missed, and not scored."
@@ -87,7 +93,9 @@ def excluded(choices: Choices) -> str:
 def _did(choices: Choices, each: Each) -> str:
     reward = each.curves["reward"]
     third = max(1, choices.n_trials // 3)
-    early, late = (np.nanmean(part) if np.isfinite(part).any() else np.nan for part in (reward[:, :third], reward[:, -third:]))
+    early, late = (
+        np.nanmean(part) if np.isfinite(part).any() else np.nan for part in (reward[:, :third], reward[:, -third:])
+    )
     tried = distinct_arms(choices)
     words = [
         f"The mean reward was {plain(early)} over the first {whole(third)} trials and {plain(late)} over the last "
@@ -128,7 +136,7 @@ def _counts(found: Analysis) -> Table:
         ("blocks", whole(choices.n_rows)),
         ("trials", whole(choices.present.sum())),
         ("free choices, scored", whole(choices.scored.sum())),
-        ("learned from", whole(choices.observed.sum())),
+        ("trials learned from", whole(choices.observed.sum())),
         ("arms", whole(choices.layout.n_arms)),
         ("excluded participants", whole(len({each.participant for each in choices.exclusions}))),
     ]
@@ -143,7 +151,7 @@ def _exclusions(choices: Choices) -> list[Table]:
     rows = [(each.participant, each.block or "all", whole(each.n_trials), each.reason) for each in choices.exclusions]
     caption = "Excluded"
     if len(rows) > MOST_ROWS:
-        caption += f" (the first {MOST_ROWS} of {len(rows)}; the file exclusions.csv has all)"
+        caption += f" (the first {MOST_ROWS} of {len(rows)}; the file table_exclusions.csv has all)"
     return [Table(caption, ("participant", "blocks", "trials", "reason"), rows[:MOST_ROWS], (0, 1, 3))]
 
 
@@ -158,9 +166,9 @@ def _conditions(choices: Choices) -> list[Table]:
 
 
 def _notes(found: Analysis) -> list[str]:
-    notes = [found.choices.note] if found.choices.note else []
+    notes: list[str] = []
     if found.check is not None:
-        inside = " ".join(notes)
+        inside = found.choices.note
         notes += [f"Worth a look in the file: {warning}" for warning in found.check.warnings]
         notes += [note for note in found.check.notes if note not in inside]
     return notes

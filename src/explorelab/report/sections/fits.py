@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from explorelab.fitting.showing import parameter_summary
 from explorelab.fitting.showing import table as estimates_table
 from explorelab.report.analysis import Analysis
 from explorelab.report.drawings import draw_diagnostics, draw_estimates, mean_trade_off
+from explorelab.report.identified import MOST_LEFT, reasons, with_identified
 from explorelab.report.section import Picture, Section, Table
 from explorelab.report.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole
 
@@ -22,16 +24,16 @@ FAST = 0.5
 
 def fits_section(found: Analysis) -> Section:
     """Estimates with intervals, the group, what is not identified and why, trade-offs, and whether starts agree."""
-    table = found.estimates
+    table = with_identified(found.fit)
     return Section(
         "fits",
         f"Fits of {found.main}",
-        [_lead(found), _identified(found), _trade_offs(table), _starts(table)],
-        _short(found),
-        _pictures(found),
-        [_parameters(found), *_group(found)],
-        _notes(found),
-        {"estimates": estimates_table(found.fit)},
+        [_lead(found), _identified(table), _trade_offs(table), _starts(table)],
+        _short(found, table),
+        _pictures(found, table),
+        [_parameters(table), *_group(found)],
+        _notes(),
+        {"table_estimates": _everyone(found, table)},
     )
 
 
@@ -40,7 +42,8 @@ def _lead(found: Analysis) -> str:
     n, made = table.sizes["participant"], int(table["n_choices"].sum())
     r2 = table["pseudo_r2"].values
     medians = joined(
-        f"{name_of(str(name))} {plain(np.median(table['estimate'].sel(parameter=name)))}" for name in table["parameter"].values
+        f"{name_of(str(name))} {plain(np.median(table['estimate'].sel(parameter=name)))}"
+        for name in table["parameter"].values
     )
     spread = f" (quartiles {fixed(np.quantile(r2, 0.25))} to {fixed(np.quantile(r2, 0.75))})" if n > 3 else ""
     why = "as asked" if found.settings.agent else "the agent under which all choices together have the most evidence"
@@ -51,19 +54,22 @@ def _lead(found: Analysis) -> str:
     )
 
 
-def _identified(found: Analysis) -> str:
-    table = found.estimates
-    n = table.sizes["participant"]
-    counts = {str(name): int(table["identified"].sel(parameter=name).sum()) for name in table["parameter"].values}
+def _counts(table: xr.Dataset) -> dict[str, int]:
+    """For how many people each parameter is identified."""
+    return {str(name): int(table["identified"].sel(parameter=name).sum()) for name in table["parameter"].values}
+
+
+def _identified(table: xr.Dataset) -> str:
+    n, counts = table.sizes["participant"], _counts(table)
     if min(counts.values()) == n:
-        return "Every parameter is identified for everyone: no estimate sits at a bound, is vague, or trades off with another."
+        return "Every parameter of everyone is identified: none is at a bound, mostly prior, or trades off with another."
     said = joined(f"{name_of(name)} for {share(k, n)}" for name, k in counts.items())
     weak = [name_of(name) for name, k in counts.items() if k < n / 2]
     text = f"Identified are {said} of {counted(n, 'person', 'people')}."
     if weak:
-        text += f" For most people the choices do not tell {joined(weak)} apart from what was plausible beforehand, or from "
-        text += "another parameter: single estimates of it should not be interpreted." if len(weak) == 1 else (
-            "another parameter: single estimates of these should not be interpreted."
+        text += (
+            f" For most people {joined(weak)} {'is' if len(weak) == 1 else 'are'} not: single estimates should not be "
+            "interpreted, and differences between people only as far as recovery below bears them out."
         )
     return text
 
@@ -89,55 +95,70 @@ def _starts(table: xr.Dataset) -> str:
     starts, n = table.sizes["start"], table.sizes["participant"]
     reached = np.rint(table["starts_at_best"].values * starts)
     failed = int((~table["converged"].values.astype(bool)).sum())
-    said = "All of them converged." if not failed else f"{counted(failed, 'fit')} of {whole(n)} did not converge."
+    said = "All fits converged." if not failed else f"{counted(failed, 'fit')} of {whole(n)} did not converge."
     if starts == 1:
         return f"Each fit had one start, so that nothing says whether another would have ended lower. {said}"
     alone = int((reached <= 1).sum())
+    doubt = f"for {share(alone, n)} only one did, so that a better point cannot be ruled out there"
     return (
         f"Of {counted(starts, 'start')} for each person, {percent(reached.mean() / starts)} end within 0.1 units of log "
-        f"posterior of the best point; for {share(alone, n)} only one start found it, so that a better one cannot be ruled "
-        f"out there. {said}"
+        f"posterior of the best point; {doubt if alone else 'for everyone at least two did'}. {said}"
     )
 
 
-def _short(found: Analysis) -> str:
-    table = found.estimates
+def _short(found: Analysis, table: xr.Dataset) -> str:
     n = table.sizes["participant"]
-    counts = {str(name): int(table["identified"].sel(parameter=name).sum()) for name in table["parameter"].values}
-    said = joined(f"{name_of(name)} for {percent(k / n)}" for name, k in counts.items())
-    return f"{found.main} explains choices with a mean R² of {fixed(table['pseudo_r2'].mean())}; identified are {said} of people."
+    said = joined(f"{name_of(name)} for {percent(k / n)}" for name, k in _counts(table).items())
+    r2 = fixed(table["pseudo_r2"].mean())
+    return f"{found.main} explains choices with a mean R² of {r2}; identified are {said} of people."
 
 
-def _pictures(found: Analysis) -> list[Picture]:
-    table, space = found.estimates, found.fit["space"].to_dataset()
+def _pictures(found: Analysis, table: xr.Dataset) -> list[Picture]:
+    space = found.fit["space"].to_dataset()
     group = found.fit["group"].to_dataset() if "group" in found.fit.children else None
     caption = (
         f"Estimates of {found.main}. Above, how people are distributed; below, everyone's estimate with its 95 % interval, "
-        "sorted, cut off at the edge of the panel. Orange: not identified, because the estimate sits at a bound, is no more "
-        "certain than beforehand, or trades off with another parameter."
+        "sorted, cut off at the edge of the panel. Orange: not identified, because the estimate sits at a "
+        "bound, is mostly what the prior says, or trades off with another parameter."
     )
-    pictures = [Picture("estimates", draw_estimates(table, space, group), caption, f"{_lead(found)} {_identified(found)}")]
-    caption = (
+    diagnostics = (
         "(a) Correlation between the errors of one person's estimates, averaged over people: far from 0, the choices tell a "
         "combination of two parameters better than each of them. (b) How many starts of the minimisation ended at the best "
         "point found, over people."
     )
-    pictures.append(Picture("diagnostics", draw_diagnostics(table), caption, f"{_trade_offs(table)} {_starts(table)}"))
-    return pictures
+    return [
+        Picture("estimates", draw_estimates(table, space, group), caption, _short(found, table)),
+        Picture("diagnostics", draw_diagnostics(table), diagnostics, f"{_trade_offs(table)} {_starts(table)}"),
+    ]
 
 
-def _parameters(found: Analysis) -> Table:
-    table = found.estimates
-    n = table.sizes["participant"]
-    rows = []
+def _everyone(found: Analysis, table: xr.Dataset) -> pd.DataFrame:
+    """A row for every person and parameter, with what is said here of each."""
+    frame = estimates_table(found.fit)
+    ours = table[["identified", "remark", "left"]].to_dataframe().reset_index().rename(columns={"left": "variance_left"})
+    return frame.drop(columns=["identified", "remark"]).merge(ours, on=["participant", "parameter"])
+
+
+def _parameters(table: xr.Dataset) -> Table:
+    counts, rows = _counts(table), []
     for name in map(str, table["parameter"].values):
         one = parameter_summary(table, name)
-        why = "; ".join(f"{reason}: {count}" for reason, count in one["reasons"].items())
+        width = table.sel(parameter=name)
+        why = "; ".join(f"{reason}: {n}" for reason, n in reasons(table, name).items())
         rows.append([
-            named(name), plain(one["median"]), interval(*one["quartiles"]), plain(one["median_standard_error"], 2),
-            f"{whole(one['identified'])} of {whole(n)}", whole(one["at_bound"]), why or "–",
+            named(name), plain(one["median"]), interval(*one["quartiles"]),
+            interval(np.median(width["low"]), np.median(width["high"])), whole(counts[name]),
+            percent(table["left"].sel(parameter=name).median()), why or "–",
         ])  # fmt: skip
-    heads = ("parameter", "median", "quartiles", "median s.e.", "identified", "at a bound", "why not identified")
+    heads = (
+        "parameter",
+        "median",
+        "quartiles",
+        "median ends of 95 % intervals",
+        "identified",
+        "variance left",
+        "why not identified",
+    )
     return Table("Estimates over people, in natural units", heads, rows, (0, 6))
 
 
@@ -153,9 +174,11 @@ def _group(found: Analysis) -> list[Table]:
     return [Table("The group's distribution, learned from everyone", ("parameter", "centre", "95 % of people"), rows)]
 
 
-def _notes(found: Analysis) -> list[str]:
+def _notes() -> list[str]:
     return [
-        "Intervals are normal ones on each parameter's own scale (the logarithm of what must be positive), from the curvature "
-        "at the estimate; they are rough where an estimate is not identified. Coverage of these intervals is measured under "
-        "recovery. The file estimates.csv has a row for every person and parameter."
+        "Intervals are normal ones on each parameter's own scale (the logarithm of what must be positive), from the "
+        "curvature at the estimate. Identified: for how many people; variance left: the median share of the "
+        "prior's variance that remains once the choices are seen, and an estimate that keeps more than "
+        f"{percent(MOST_LEFT)} is called mostly prior. "
+        "Whether the intervals hold what they promise is measured under recovery."
     ]

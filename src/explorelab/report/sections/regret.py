@@ -11,10 +11,12 @@ from explorelab.people.phenotypes import PAPER_EXPONENT, PAPER_PEOPLE
 from explorelab.phenotypes import FORMS
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table, left_out
-from explorelab.report.words import fixed, joined, percent, percents, plain, whole
+from explorelab.report.words import fixed, is_r2, joined, percent, percents, plain, r2, whole
 
 KEY, TITLE = "regret", "Regret and phenotypes"
 LONG = {"linear": "linear", "power": "power", "log": "logarithmic"}
+MOST_KINDS = 6
+"""Conditions with more values than this are not laid out."""
 CURVES = {"raw": "on the raw scale", "log-log": "as log R on log t"}
 
 
@@ -29,9 +31,9 @@ def regret_section(found: Analysis) -> Section:
         [_grown(result), _labels(result), _other(result, other)],
         _short(result, other),
         [Picture("phenotypes", draw_phenotypes(result), _caption(result), _alt(result))],
-        [_shares(result, other), _mean_curve(result), *_by_condition(found, result)],
+        [_shares(result, other), _mean_curve(result), *_by_condition(found, (result, other))],
         _notes(result),
-        {"phenotypes": labels_table(result), "phenotypes_log_log": labels_table(other)},
+        {"table_phenotypes": labels_table(result), "table_phenotypes_log_log": labels_table(other)},
     )
 
 
@@ -51,15 +53,15 @@ def _grown(result: xr.Dataset) -> str:
     mean, low, high, time = _final(result)
     best = result["mean_label"].item()
     one = result.sel(form=best)
-    b, r2 = float(one["mean_b"]), float(one["mean_r2"])
+    b = float(one["mean_b"])
     exponent = float(result["mean_b"].sel(form="power"))
     band = f" (95 % interval {plain(low)} to {plain(high)})" if np.isfinite(low) else ""
     form = f"a power law with exponent {fixed(b)}" if best == "power" else f"a {LONG[best]} curve"
     own = "" if best == "power" else f" The exponent of the best power law is {fixed(exponent)}."
     return (
         f"After {whole(time)} choices the mean observed regret was {plain(mean)}{band}. Of the three forms, {form} fits the "
-        f"mean curve best (R² = {fixed(r2, 4)}); the paper reports a power law with exponent about {PAPER_EXPONENT} for its "
-        f"{PAPER_PEOPLE} people.{own}"
+        f"mean curve best (R² {is_r2(one['mean_r2'])}); the paper reports a power law with exponent about {PAPER_EXPONENT} "
+        f"for its {PAPER_PEOPLE} people.{own}"
     )
 
 
@@ -106,9 +108,9 @@ def _short(result: xr.Dataset, other: xr.Dataset) -> str:
     paper = " / ".join(f"{100 * float(result['paper_share'].sel(form=form)):.1f}" for form in FORMS)
     exponent = fixed(result["mean_b"].sel(form="power"))
     return (
-        f"Mean observed regret {plain(mean)} after {whole(time)} choices, exponent of the mean curve {exponent} (paper: about "
-        f"{PAPER_EXPONENT}). Linear / power / logarithmic: {shares[0]}\u202f% with the power law fitted on the raw scale, "
-        f"{shares[1]}\u202f% with it fitted log-log (paper: {paper}\u202f%)."
+        f"Mean observed regret {plain(mean)} after {whole(time)} choices, exponent of the mean curve {exponent} (paper: "
+        f"about {PAPER_EXPONENT}). Linear / power / logarithmic: {shares[0]}\u202f% with the power law fitted on the raw "
+        f"scale, {shares[1]}\u202f% with it fitted log-log (paper: {paper}\u202f%)."
     )
 
 
@@ -121,34 +123,33 @@ def _caption(result: xr.Dataset) -> str:
 
 
 def _alt(result: xr.Dataset) -> str:
-    return f"Curves of observed regret and shares of phenotypes. {_grown(result)} {_labels(result)}"
+    shares = joined(f"{percent(result['share'].sel(form=form))} {LONG[form]}" for form in FORMS)
+    return f"Curves of observed regret with their mean, means by phenotype, and shares of phenotypes: {shares}."
 
 
 def _shares(result: xr.Dataset, other: xr.Dataset) -> Table:
     rows = []
-    for form in FORMS:
-        cells = [LONG[form]]
-        for each in (result, other):
+    for each, how in ((result, "raw"), (other, "log-log")):
+        for form in FORMS:
             one = each.sel(form=form)
             own = _sure(each)[each["label"].values[each["label"].values != ""] == form]
-            cells += [
-                whole(one["n_rows"]),
-                f"{percent(one['share'], 1)} ({percents(one['share_low'], one['share_high'], 1)})",
-                percent(own.mean()) if own.size else "–",
-            ]
+            kept = percent(own.mean()) if own.size else "–"
+            ends = percents(one["share_low"], one["share_high"], 1)
+            rows.append([f"{how}: {LONG[form]}", whole(one["n_rows"]), percent(one["share"], 1), ends, kept])
+    for form in FORMS:
         one = result.sel(form=form)
-        cells.append(f"{percent(one['paper_share'], 1)} ({percents(one['paper_low'], one['paper_high'], 1)})")
-        rows.append(cells)
-    heads = ("form", "raw: n", "raw: share (95 %)", "label kept", "log-log: n", "log-log: share (95 %)", "label kept",
-             f"paper, {PAPER_PEOPLE} people")  # fmt: skip
-    return Table("Phenotypes, with the power law fitted on the raw scale and log-log", heads, rows)
+        ends = percents(one["paper_low"], one["paper_high"], 1)
+        rows.append([f"paper: {LONG[form]}", whole(float(one["paper_share"]) * PAPER_PEOPLE), percent(one["paper_share"], 1),
+                     ends, ""])  # fmt: skip
+    heads = ("power law fitted: form", _what(result), "share", "95 % interval", "label kept")
+    return Table(f"Phenotypes under both fits of the power law, and those of the paper ({PAPER_PEOPLE} people)", heads, rows)
 
 
 def _mean_curve(result: xr.Dataset) -> Table:
     formula = {"linear": "a + b t", "power": "a tᵇ", "log": "a + b log t"}
     rows = [
         (f"{LONG[form]}, {formula[form]}", *(plain(result[f"mean_{name}"].sel(form=form), 4) for name in ("a", "b")),
-         fixed(result["mean_r2"].sel(form=form), 4))
+         r2(result["mean_r2"].sel(form=form)))
         for form in FORMS
     ]  # fmt: skip
     return Table(
@@ -156,27 +157,27 @@ def _mean_curve(result: xr.Dataset) -> Table:
     )
 
 
-def _by_condition(found: Analysis, result: xr.Dataset) -> list[Table]:
+def _by_condition(found: Analysis, results: tuple[xr.Dataset, xr.Dataset]) -> list[Table]:
     """Labels by the values of each condition that has a few."""
     tables = []
-    label = result["label"].values
     for name, values in found.choices.conditions.items():
         kinds = np.unique(np.asarray(values).astype(str))
-        if not 2 <= len(kinds) <= 6:
+        if not 2 <= len(kinds) <= MOST_KINDS:
             continue
         rows = []
         for kind in kinds:
-            at = (np.asarray(values).astype(str) == kind) & (label != "")
-            counts = [int((label[at] == form).sum()) for form in FORMS]
-            rows.append((kind, *(f"{whole(n)} ({percent(n / max(1, at.sum()))})" for n in counts), whole(at.sum())))
-        tables.append(Table(f"Phenotypes by {name}", (name, *(LONG[form] for form in FORMS), "blocks"), rows))
+            at = np.asarray(values).astype(str) == kind
+            counts = [int((result["label"].values[at] == form).sum()) for result in results for form in FORMS]
+            rows.append((kind, *map(whole, counts), whole(at.sum())))
+        heads = (name, *(f"{how}: {LONG[form]}" for how in ("raw", "log-log") for form in FORMS), "blocks")
+        tables.append(Table(f"Phenotypes by {name}, under both fits of the power law", heads, rows))
     return tables
 
 
 def _notes(result: xr.Dataset) -> list[str]:
     notes = [
-        "Observed regret is m* t minus the rewards received up to t, m* the largest mean of the block; the label is the form "
-        "with the least squared residuals. “Label kept”: how often curves of that label keep it when their losses are "
+        "Observed regret is m* t minus the rewards received up to t, m* the largest mean of the block; the label is the "
+        "form with the least squared residuals. “Label kept”: how often curves of that label keep it when their losses are "
         "resampled in blocks. The paper's task has landscapes whose values are not printed, so that its shares are a "
         "yardstick and not a replication.",
     ]

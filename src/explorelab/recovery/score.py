@@ -1,0 +1,68 @@
+"""The score identity: at the true parameters the gradient of the log-likelihood is zero in the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from scipy.stats import chi2
+
+from explorelab.agents import Agent
+from explorelab.fitting.model import prepare
+from explorelab.fitting.objective import Data, Model, block_log_likelihoods
+from explorelab.fitting.running import in_calls, mapped
+from explorelab.fitting.spaces import standard
+from explorelab.people.data import Choices
+
+
+@partial(jax.jit, static_argnames="model")
+def _slopes(model: Model, data: Data, argument: tuple[Any, Any]) -> Any:
+    def one(each: tuple[Any, Any]) -> Any:
+        row, z = each
+        return jax.jacfwd(lambda z: block_log_likelihoods(model, data, row[None], z)[0])(z)
+
+    return mapped(one, argument)
+
+
+def scores(
+    choices: Choices, agent: str | Agent, params: Mapping[str, Any] | None = None, *, progress: bool | None = None
+) -> xr.DataArray:
+    """d log-likelihood / d parameter of every participant, in standard units, at these parameters (the agent's by default).
+
+    `params` is as for `generate`. If these choices were generated with them, the mean over participants is zero within its
+    error, whatever the agent: a likelihood of which this is not so is not that of the simulation.
+    """
+    ready = prepare(choices, agent)
+    names = [dimension.name for dimension in ready.model.space]
+    values = {**ready.agent.params, **(params or {})}
+    z = standard(ready.model.space, {name: np.resize(values[name], choices.n_participants) for name in names})
+    rows = np.arange(choices.n_rows, dtype=np.int32)
+
+    def call(argument: Any) -> Any:
+        return _slopes(ready.model, ready.data, jax.tree.map(jnp.asarray, argument))
+
+    slopes = in_calls(call, (rows, z[choices.participant]), "scores", progress)
+    total = np.zeros((choices.n_participants, len(names)))
+    np.add.at(total, choices.participant, slopes)
+    return xr.DataArray(total, {"participant": list(choices.participants), "parameter": names}, ("participant", "parameter"))
+
+
+def score_test(each: xr.DataArray) -> xr.Dataset:
+    """Mean score of every parameter with standard error and z, and p of all means being zero (chi-squared)."""
+    values = each.values
+    n, k = values.shape
+    mean, covariance = values.mean(0), np.atleast_2d(np.cov(values.T)) / n
+    error = np.sqrt(np.diag(covariance))
+    statistic = float(mean @ np.linalg.pinv(covariance) @ mean)
+    variables = {
+        "mean": ("parameter", mean),
+        "standard_error": ("parameter", error),
+        "z": ("parameter", mean / np.where(error > 0, error, 1.0)),
+        "p": ((), float(chi2.sf(statistic, k))),
+    }
+    return xr.Dataset(variables, {"parameter": each["parameter"].values}, {"n": n})
