@@ -1,6 +1,6 @@
 """Empirical Bayes: the prior of the group learned from everyone, by expectation-maximisation with Laplace's approximation.
 
-    E: each person's posterior is N(z_i, C_i), z_i the MAP under the current prior N(m, S), C_i the inverse information
+    E: each person's posterior is N(z_i, C_i): z_i the MAP under the prior N(m, S), C_i the inverse expected information
     M: m = mean z_i,   S = mean of (z_i - m)(z_i - m)' + C_i
 
 (Huys et al. 2011, PLoS Computational Biology, "Disentangling the roles of approach, activation and valence".) Two
@@ -83,7 +83,7 @@ def fit_group(
     # Everyone's start loses as much against their best start as it did before the group was known.
     lost = best.start_values - best.value[:, None]
     final = Best(group.z, group.value, group.converged, group.n_steps, lost + group.value[:, None])
-    return GroupFit(group.mean, group.covariance, final, group.ending, group.posterior, np.array(moved))
+    return GroupFit(group.mean, group.covariance, final, group.ended(), group.posterior, np.array(moved))
 
 
 class _Group:
@@ -101,8 +101,8 @@ class _Group:
         self.learning = np.ones(n_sets, bool)
         n = len(row_lists)
         self.value, self.converged, self.n_steps = np.zeros(n), np.zeros(n, bool), np.zeros(n, int)
-        self.ending = endings(fitted, with_prior(fitted, row_lists, prior=True), z, progress)
-        self.posterior = covariances(self.ending.hessian, self.ending.information)[0]
+        ending = endings(fitted, with_prior(fitted, row_lists, prior=True), z, progress)
+        self.posterior = covariances(ending.information, ending.information)[0]
 
     def round(self, label: str, tolerance: float) -> float:
         """Learn the priors from the posteriors, then the posteriors from the priors; how far the priors moved."""
@@ -126,10 +126,13 @@ class _Group:
         usable = np.isfinite(ended.value)
         self.z[now[usable]] = ended.z[usable]
         self.value[now], self.converged[now], self.n_steps[now] = ended.value, ended.converged, ended.n_steps
-        ending = endings(self.fitted, each, self.z[now], self.progress)
-        for whole, part in zip(self.ending, ending, strict=True):
-            whole[now] = part
-        self.posterior[now] = covariances(ending.hessian, ending.information)[0]
+        self.posterior[now[usable]] = covariances(ended.information, ended.information)[0][usable]
+
+    def ended(self) -> Ending:
+        """Curvature and likelihood of everyone at the end, under the prior of their set."""
+        precision = np.linalg.inv(self.covariance)
+        each = problems(self.row_lists, self.mean[self.member], precision[self.member])
+        return endings(self.fitted, each, self.z, self.progress)
 
 
 def _learned(z: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

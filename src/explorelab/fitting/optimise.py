@@ -32,6 +32,8 @@ class Minimum(NamedTuple):
     value: Any
     n_steps: Any
     converged: Any
+    information: Any
+    """Expected information there, the prior's included."""
 
 
 class _State(NamedTuple):
@@ -74,7 +76,7 @@ def minimise(
     zero = jnp.int32(0)
     first = _State(start, nothing, jnp.clip(start, low, high), jnp.asarray(jnp.inf), jnp.asarray(1e-2), zero)
     last = lax.while_loop(going, step, first)
-    return Minimum(last.z, last.at.value, last.n_steps, last.n_steps < MOST_STEPS)
+    return Minimum(last.z, last.at.value, last.n_steps, last.n_steps < MOST_STEPS, last.at.information)
 
 
 def _move(
