@@ -1,4 +1,4 @@
-"""The published study of Wu et al. (2018) from the library's parts: every fold at its parameters, refits, and a better model."""
+"""Wu et al. (2018) from the library's parts: every published fold at its parameters, refits, and a model that beats them."""
 
 from __future__ import annotations
 

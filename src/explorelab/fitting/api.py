@@ -52,7 +52,7 @@ def fit(
     if method == "nuts":
         from explorelab.fitting.hierarchical import sample
 
-        return sample(choices, fitted, seed=seed, progress=progress, **settings)
+        return sample(choices, fitted, seed=seed, starts=starts, progress=progress, **settings)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
     if method == "em":

@@ -75,6 +75,8 @@ def _histogram(drawing: Drawing, key: str, values: np.ndarray, title: str, x: st
     drawing.band(key, corners, np.zeros(heights.size), heights, y, color=BLUE, alpha=0.55)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    if whole:
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
 def draw_estimates(table: xr.Dataset, space: xr.Dataset, group: xr.Dataset | None) -> Drawing:
@@ -110,11 +112,12 @@ def _legend(drawing: Drawing, first: str, learned: bool, n: int) -> None:
 
 
 def _reach(one: xr.Dataset, dimension: xr.Dataset) -> tuple[float, float, bool]:
-    """Ends of the axis: a little beyond all estimates, on the parameter's own scale."""
+    """Ends of the axis: a little beyond all estimates and most of their intervals, on the parameter's own scale."""
     log = dimension["scale"].item() == "log"
-    values = one["estimate"].values
+    most = np.quantile(one["low"].values, 0.25), np.quantile(one["high"].values, 0.75)
+    values = np.append(one["estimate"].values, np.clip(most, float(dimension["low"]), float(dimension["high"])))
     line = np.log(values) if log else values
-    room = 0.08 * (line.max() - line.min()) or (0.5 if log else max(0.5 * float(dimension["spread"]), 1e-9))
+    room = 0.06 * (line.max() - line.min()) or 0.5
     ends = np.array([line.min() - room, line.max() + room])
     low, high = np.exp(ends) if log else ends
     return float(low), float(high), log

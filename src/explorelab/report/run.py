@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -81,9 +82,11 @@ def _fingerprints(path: Path | None, task: Any) -> dict[str, str]:
     if path is None:
         return {}
     beside = Path(task) if isinstance(task, str | os.PathLike) else path.with_suffix(".toml")
-    means = path.with_name(f"{path.stem}-means.csv")
-    found = dict.fromkeys(each for each in (path, beside, means) if each.is_file())
-    return {each.name: repeat.fingerprint(each) for each in found}
+    if not beside.is_file():
+        return {path.name: repeat.fingerprint(path)}
+    named = tomllib.loads(beside.read_text(encoding="utf-8-sig")).get("task", {})
+    more = [beside.parent / named[key] for key in ("means", "coordinates") if isinstance(named.get(key), str)]
+    return {each.name: repeat.fingerprint(each) for each in (path, beside, *more) if each.is_file()}
 
 
 def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> None:

@@ -33,7 +33,7 @@ def comparison_section(found: Analysis) -> Section:
     return Section(
         "comparison",
         "Comparison of agents",
-        [_how(found), _who(found), _group(found)],
+        [each for each in (_how(found), _who(found), _group(found)) if each],
         _short(found),
         [_picture(found)],
         [_totals(found), _models(found)],
@@ -93,6 +93,8 @@ def _who(found: Analysis) -> str:
 
 def _group(found: Analysis) -> str:
     models = found.compared
+    if found.people.sizes["participant"] == 1:
+        return ""
     risk = float(models["omnibus_risk"])
     name = most_frequent(found)
     low, high = (ends[list(models["model"].values).index(name)] for ends in frequency_interval(models))
@@ -125,10 +127,11 @@ def _group(found: Analysis) -> str:
 
 def _short(found: Analysis) -> str:
     models = found.compared
-    name = most_frequent(found)
+    name, total = most_frequent(found), most_evidence(found)
+    if found.people.sizes["participant"] == 1:
+        return _who(found)
     one = models.sel(model=name)
     pxp = float(one["protected_exceedance"])
-    total = most_evidence(found)
     low, high = (ends[list(models["model"].values).index(name)] for ends in frequency_interval(models))
     it = "it" if name == total else name
     sure = (

@@ -123,8 +123,9 @@ def _short(choices: Choices) -> str:
 def _picture(choices: Choices, each: Each) -> Picture:
     alt = f"Reward and repeated choices over time, and how many arms were tried. {_did(choices, each)}"
     caption = (
-        "What people did, before any model: mean reward and share of repeated choices over trials, with 95 % bands over "
-        "people, and how many different arms were sampled in a block."
+        "What people did, before any model: mean reward and share of repeated choices over trials"
+        f"{', with 95 % bands over people' if choices.n_participants > 1 else ''}; and how many different arms were sampled "
+        "in a block."
     )
     return Picture("data", draw_data(choices, each), caption, alt)
 

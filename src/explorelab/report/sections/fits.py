@@ -63,6 +63,10 @@ def _identified(table: xr.Dataset) -> str:
     n, counts = table.sizes["participant"], _counts(table)
     if min(counts.values()) == n:
         return "Every parameter of everyone is identified: none is at a bound, mostly prior, or trades off with another."
+    if n == 1:
+        parts = {"identified": [name_of(name) for name, k in counts.items() if k]}
+        parts["not identified, and not to be interpreted"] = [name_of(name) for name, k in counts.items() if not k]
+        return f"{'; '.join(f'{what}: {joined(names)}' for what, names in parts.items() if names)}.".capitalize()
     said = joined(f"{name_of(name)} for {share(k, n)}" for name, k in counts.items())
     weak = [name_of(name) for name, k in counts.items() if k < n / 2]
     text = f"Identified are {said} of {counted(n, 'person', 'people')}."
@@ -108,8 +112,10 @@ def _starts(table: xr.Dataset) -> str:
 
 def _short(found: Analysis, table: xr.Dataset) -> str:
     n = table.sizes["participant"]
-    said = joined(f"{name_of(name)} for {percent(k / n)}" for name, k in _counts(table).items())
     r2 = fixed(table["pseudo_r2"].mean())
+    if n == 1:
+        return f"{found.main} explains choices with an R² of {r2}. {_identified(table)}"
+    said = joined(f"{name_of(name)} for {percent(k / n)}" for name, k in _counts(table).items())
     return f"{found.main} explains choices with a mean R² of {r2}; identified are {said} of people."
 
 

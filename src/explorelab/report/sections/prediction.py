@@ -162,7 +162,7 @@ def _most(seen: _Seen) -> str:
 def _picture(found: Analysis, alt: str, result: xr.Dataset) -> Picture:
     caption = (
         f"People (black) and groups simulated under {found.main} with everyone's fitted parameters (blue: mean and 95 % of "
-        "groups): observed regret, phenotypes, repeated choices, walks, and new arms over time."
+        f"groups): observed regret, phenotypes, repeats, {'walks' if 'walk' in result.dims else 'reward'} and new arms."
     )
     return Picture("prediction", draw_predictive(result), caption, alt)
 

@@ -53,7 +53,7 @@ def _grades(result: xr.Dataset) -> dict[str, list[str]]:
 def _parameters(found: Analysis, result: xr.Dataset) -> str:
     grades = _grades(result)
     truth = (
-        "with parameters drawn from the prior, since the few people would hardly differ,"
+        "with parameters drawn from the prior, since so few people would hardly differ"
         if found.few
         else "with the estimates of the people above as their true parameters"
     )

@@ -11,7 +11,7 @@ from explorelab.people.phenotypes import PAPER_EXPONENT, PAPER_PEOPLE
 from explorelab.phenotypes import FORMS
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table, left_out
-from explorelab.report.words import fixed, is_r2, joined, percent, percents, plain, r2, whole
+from explorelab.report.words import counted, fixed, is_r2, joined, percent, percents, plain, r2, whole
 
 KEY, TITLE = "regret", "Regret and phenotypes"
 LONG = {"linear": "linear", "power": "power", "log": "logarithmic"}
@@ -37,8 +37,9 @@ def regret_section(found: Analysis) -> Section:
     )
 
 
-def _what(result: xr.Dataset) -> str:
-    return "blocks" if result.attrs["by"] == "block" else "people"
+def _what(result: xr.Dataset) -> tuple[str, str]:
+    """What has a curve, one of them and many."""
+    return ("block", "blocks") if result.attrs["by"] == "block" else ("person", "people")
 
 
 def _final(result: xr.Dataset) -> tuple[float, float, float, int]:
@@ -72,7 +73,7 @@ def _labels(result: xr.Dataset) -> str:
         f"{percents(one['share_low'], one['share_high'], 1)}) are {LONG[form]}"
         for form, one in ((form, result.sel(form=form)) for form in FORMS)
     )
-    text = f"Of {whole(n)} {_what(result)} with a label, {said}."
+    text = f"Of {counted(n, *_what(result))} with a label, {said}."
     sure = _sure(result)
     if np.isfinite(sure).any():
         firm = int((sure > 0.95).sum())
@@ -141,7 +142,7 @@ def _shares(result: xr.Dataset, other: xr.Dataset) -> Table:
         ends = percents(one["paper_low"], one["paper_high"], 1)
         rows.append([f"paper: {LONG[form]}", whole(float(one["paper_share"]) * PAPER_PEOPLE), percent(one["paper_share"], 1),
                      ends, ""])  # fmt: skip
-    heads = ("power law fitted: form", _what(result), "share", "95 % interval", "label kept")
+    heads = ("power law fitted: form", _what(result)[1], "share", "95 % interval", "label kept")
     return Table(f"Phenotypes under both fits of the power law, and those of the paper ({PAPER_PEOPLE} people)", heads, rows)
 
 
@@ -153,7 +154,9 @@ def _mean_curve(result: xr.Dataset) -> Table:
         for form in FORMS
     ]  # fmt: skip
     return Table(
-        f"The forms fitted to the mean curve of {whole(result['n_in_mean'])} {_what(result)}", ("form", "a", "b", "R²"), rows
+        f"The forms fitted to the mean curve of {counted(int(result['n_in_mean']), *_what(result))}",
+        ("form", "a", "b", "R²"),
+        rows,
     )
 
 
@@ -183,5 +186,5 @@ def _notes(result: xr.Dataset) -> list[str]:
     ]
     short = int((result["label"] == "").sum())
     if short:
-        notes.append(f"{whole(short)} {_what(result)} are too short for a label.")
+        notes.append(f"{counted(short, *_what(result))} {'is' if short == 1 else 'are'} too short for a label.")
     return notes
