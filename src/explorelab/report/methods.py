@@ -69,7 +69,7 @@ def _regret(found: Analysis, cite: Citations) -> str:
 
 
 def _agents(found: Analysis, cite: Citations) -> str:
-    said = []
+    order, said = cite("wilson2019"), []
     for text, agent in found.settings.models.items():
         base = split_name(parsed(text).name)[0]
         source = f" {cite(OF_AGENTS[base])}" if base in OF_AGENTS else ""
@@ -78,7 +78,7 @@ def _agents(found: Analysis, cite: Citations) -> str:
         has = "no free parameter" if not free else f"free: {', '.join(name_of(name) for name in free)}"
         said.append(f"{text.split(':')[0]}{source} ({'; '.join(part for part in (given, has) if part)})")
     return (
-        f"Following Wilson and Collins {cite('wilson2019')}, we looked at behaviour without a model, compared models, "
+        f"Following Wilson and Collins {order}, we looked at behaviour without a model, compared models, "
         "fitted the one reported, tested whether its parameters and the models can be recovered from data like these, and "
         f"checked what it predicts. The models were {joined(said)}."
     )

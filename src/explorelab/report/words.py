@@ -44,12 +44,12 @@ def percents(low: Any, high: Any, digits: int = 0) -> str:
 
 
 def plain(value: Any, digits: int = 3) -> str:
-    """A number with so many digits that count; very large and very small ones as powers of ten."""
+    """A number with so many digits that count, whole ones in full; very large and very small ones as powers of ten."""
     value = float(value)
     if np.isnan(value):
         return "–"
-    if value == 0:
-        return "0"
+    if value == round(value, 0) and abs(value) < 1e6:
+        return whole(value)
     size = int(np.floor(np.log10(abs(value)))) if np.isfinite(value) else 0
     if not np.isfinite(value) or -4 < size < 6:
         return number(value, digits)
