@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import explorelab as xl
 from explorelab.cli import app
+from explorelab.forms import FORMS, fit_forms, fitted_regret
 from explorelab.people.clusters import clustered_share, mean_band, wilson
 from explorelab.people.data import NOWHERE, Choices, Layout
 from explorelab.people.forms_fast import best_forms
@@ -17,7 +18,6 @@ from explorelab.people.phenotype_figure import draw_phenotypes, write_figure
 from explorelab.people.phenotype_summary import labels_table, summary
 from explorelab.people.phenotypes import PAPER, phenotypes
 from explorelab.people.regret import expected_regret, observed_regret
-from explorelab.phenotypes import FORMS, fit_forms, fitted_regret
 
 T = np.arange(1, 91)
 SHAPES = {"linear": 40 + 25 * T, "power": 60 * T**0.6, "log": 30 + 150 * np.log(T)}

@@ -10,7 +10,7 @@ import xarray as xr
 from scipy.optimize import curve_fit
 
 import explorelab as xl
-from explorelab.phenotypes import FORMS, fit_forms, fitted_regret, shares
+from explorelab.forms import FORMS, fit_forms, fitted_regret, shares
 
 T = np.arange(1, 91)
 N_SEEDS = 2000

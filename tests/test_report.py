@@ -23,11 +23,11 @@ from explorelab.people.reading import read_choices
 from explorelab.people.writing import write_choices
 from explorelab.recovery.designs import design
 from explorelab.recovery.generate import generate
-from explorelab.report import analysis
-from explorelab.report.demo import demo_population, on_the_line
-from explorelab.report.models import models_of, parsed
-from explorelab.report.run import report
-from explorelab.report.settings import noise_of, settings_for
+from explorelab.reporting import analysis
+from explorelab.reporting.demo import demo_population, on_the_line
+from explorelab.reporting.models import models_of, parsed
+from explorelab.reporting.run import report
+from explorelab.reporting.settings import noise_of, settings_for
 
 GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 AGENTS = ("random-choice", "stochastic-ucl:length_scale=0")
@@ -209,7 +209,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(analysis, "_compared", stopped)
     result = CliRunner().invoke(app, ["report", str(path), "--out", str(tmp_path / "report.html"), "--quick"])
     assert isinstance(result.exception, InterruptedByUserError)
-    monkeypatch.setattr("explorelab.report.run.analysed", stopped)
+    monkeypatch.setattr("explorelab.reporting.run.analysed", stopped)
     with pytest.raises(KeyboardInterrupt):
         report(path, tmp_path / "report.html", **HOW)
     assert sorted(tmp_path.iterdir()) == before

@@ -53,19 +53,20 @@ if TYPE_CHECKING:
     from explorelab.fitting.api import fit, load_fit
     from explorelab.fitting.comparison import compare
     from explorelab.fitting.crossvalidation import cross_validate
+    from explorelab.forms import fit_forms
     from explorelab.people.data import Choices
     from explorelab.people.group import select_models
     from explorelab.people.phenotypes import phenotypes
     from explorelab.people.reading import check_choices, choices_from_frame, read_choices
     from explorelab.people.writing import choices_from_runs, write_choices
     from explorelab.people.wu2018 import load_wu2018
-    from explorelab.phenotypes import fit_forms
     from explorelab.recovery.designs import design
     from explorelab.recovery.generate import generate
     from explorelab.recovery.latent import latent_variables
     from explorelab.recovery.models import recover_models
     from explorelab.recovery.parameters import recover_parameters
     from explorelab.recovery.predictive import predictive_check
+    from explorelab.reporting.run import report
     from explorelab.simulation.api import simulate
     from explorelab.tasks import (
         Task,
@@ -127,13 +128,14 @@ _WHERE = {
     "people.wu2018": ("load_wu2018",),
     "people.group": ("select_models",),
     "people.phenotypes": ("phenotypes",),
-    "phenotypes": ("fit_forms",),
+    "forms": ("fit_forms",),
     "recovery.designs": ("design",),
     "recovery.generate": ("generate",),
     "recovery.latent": ("latent_variables",),
     "recovery.models": ("recover_models",),
     "recovery.parameters": ("recover_parameters",),
     "recovery.predictive": ("predictive_check",),
+    "reporting.run": ("report",),
     "simulation.api": ("simulate",),
     "tasks": (
         "Task",
@@ -203,6 +205,7 @@ __all__ = [
     "read_choices",
     "recover_models",
     "recover_parameters",
+    "report",
     "select_models",
     "simulate",
     "situated_ucl",

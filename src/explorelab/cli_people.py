@@ -196,7 +196,7 @@ def report(
     ] = None,
 ) -> None:
     """Write one page about the choices: data, regret, fits, comparison, recovery, predictions, methods to paste."""
-    from explorelab.report.run import report as make
+    from explorelab.reporting.run import report as make
 
     how: dict[str, Any] = {"task": task, "agents": _list(agents), "agent": agent, "method": method, "within": within}
     how |= {"starts": starts, "seed": seed, "quick": quick, "figures": figures}
@@ -213,7 +213,7 @@ def population(
     seed: Seed = 0,
 ) -> None:
     """Simulate people made of the paper's two example agents and the range between them, to show the report on."""
-    from explorelab.report.demo import write_population
+    from explorelab.reporting.demo import write_population
 
     with long_work():
         choices = write_population(out, seed, people)

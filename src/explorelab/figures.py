@@ -110,9 +110,11 @@ class Drawing:
         self.axes[key].plot(*self._record(key, x, y, curve, "point"), **{"marker": "o", "ls": "none", **look})
 
     def band(self, key: str, x: Any, low: Any, high: Any, curve: str, **look: Any) -> None:
-        """A band between two curves."""
-        x, low = self._record(key, x, low, curve, "low")
-        _, high = self._record(key, x, high, curve, "high")
+        """A band between two curves, where both are known."""
+        x, low, high = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, float)) for v in (x, low, high)))
+        known = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
+        _, high = self._record(key, x[known], high[known], curve, "high")
+        x, low = self._record(key, x[known], low[known], curve, "low")
         self.axes[key].fill_between(x, low, high, **{"alpha": 0.2, "lw": 0, **look})
 
     def interval(self, key: str, low: Any, high: Any, at: Any, curve: str, upright: bool = False, **look: Any) -> None:

@@ -55,7 +55,8 @@ def fit(
         return sample(choices, fitted, seed=seed, starts=starts, progress=progress, **settings)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
-    if method == "em":
+    # Without free parameters there is nothing to learn of a group.
+    if method == "em" and fitted.model.space:
         result = fit_group(fitted, rows, starts=starts, seed=seed, progress=progress, **settings)
         best, ending = result.best, result.ending
         groups["group"] = result.table(fitted)

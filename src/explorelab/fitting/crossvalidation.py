@@ -47,14 +47,20 @@ def folds_of(choices: Choices, within: str | None = None) -> Folds:
         for kind in np.unique(condition[choices.participant == who]):
             rows = np.nonzero((choices.participant == who) & (condition == kind))[0]
             if len(rows) < 2:
-                continue
+                raise InputError(_too_few(choices, who, within))
             left_out += list(rows)
             training += [np.delete(rows, k) for k in range(len(rows))]
             turn += [(int(kind), k) for k in range(len(rows))]
-    if not left_out:
-        raise InputError("leaving one block out needs participants with at least 2 blocks each, and there is none.")
     sets = np.unique(np.array(turn), axis=0, return_inverse=True)[1].reshape(-1)
     return Folds(np.array(left_out), training, sets)
+
+
+def _too_few(choices: Choices, who: int, within: str | None) -> str:
+    where = "" if within is None else f" of the same {within}"
+    return (
+        f"leaving one block out needs at least 2 blocks{where} of everyone, and {choices.participants[who]} has one; "
+        "leave such people out first, or use another criterion."
+    )
 
 
 def _known(choices: Choices) -> str:
@@ -85,7 +91,7 @@ def cross_validate(
     fitted = prepare(choices, agent, free, fixed, space)
     check_likelihood(fitted)
     folds = folds_of(choices, within)
-    if method == "em":
+    if method == "em" and fitted.model.space:
         group = fit_group(fitted, folds.training, folds.sets, starts=starts, seed=seed, progress=progress)
         z, ending, posterior = group.best.z, group.ending, group.posterior_covariance
     else:

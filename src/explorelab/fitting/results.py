@@ -23,8 +23,8 @@ from explorelab.people.data import Choices
 
 NEAR_BOUND = 0.02
 """A parameter within this many standard units of a bound sits at it."""
-WIDE = 1.0
-"""A standard error of a whole standard unit: the choices say no more than was plausible before."""
+WIDE = 0.7
+"""A standard error of so many standard units: half of the variance that was plausible before is left."""
 TIED = 0.95
 """Two estimates this strongly correlated trade off: the choices tell their combination, not each."""
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from explorelab.phenotypes import LARGEST_EXPONENT, PowerFit
+from explorelab.forms import LARGEST_EXPONENT, PowerFit
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 type Ints = np.ndarray[Any, np.dtype[np.int64]]

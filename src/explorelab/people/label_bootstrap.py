@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from explorelab.forms import FORMS, PowerFit
 from explorelab.people.forms_fast import best_forms
-from explorelab.phenotypes import FORMS, PowerFit
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 type Ints = np.ndarray[Any, np.dtype[np.int64]]

@@ -11,8 +11,8 @@ from matplotlib.patheffects import withStroke
 
 from explorelab.figures import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, style, thousands
 from explorelab.files import write_whole
+from explorelab.forms import FORMS, fitted_regret
 from explorelab.people.phenotypes import PAPER_PEOPLE
-from explorelab.phenotypes import FORMS, fitted_regret
 from explorelab.regret_figure import check_format
 
 COLOURS = {"linear": BLUE, "power": VERMILION, "log": GREEN}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab.phenotypes import FORMS
+from explorelab.forms import FORMS
 
 
 def labels_table(result: xr.Dataset) -> pd.DataFrame:

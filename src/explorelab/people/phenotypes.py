@@ -1,6 +1,6 @@
 """Phenotypes of people: which form each one's observed regret follows, how sure that is, and how common each form is.
 
-Section V.B of the paper: the three forms of `explorelab.phenotypes` are fitted to every block of a standard bandit task,
+Section V.B of the paper: the three forms of `explorelab.forms` are fitted to every block of a standard bandit task,
 and least squared residuals give the label. Of 326 people with one such block each, 59.2 % were linear, 19.3 % power and
 21.5 % logarithmic; the mean curve was best fitted by a power law with exponent about 0.9; mean curves by phenotype are
 drawn with 95 % confidence bands. The paper does not say how it fitted the power law, nor how sure single labels are.
@@ -15,11 +15,11 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.errors import InputError
+from explorelab.forms import FORMS, PowerFit, fit_forms, fitted_regret
 from explorelab.people.clusters import clustered_share, mean_band, wilson
 from explorelab.people.data import Choices
 from explorelab.people.label_bootstrap import label_probabilities
 from explorelab.people.regret import observed_regret
-from explorelab.phenotypes import FORMS, PowerFit, fit_forms, fitted_regret
 from explorelab.progress import Progress
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]

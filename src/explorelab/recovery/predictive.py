@@ -12,8 +12,8 @@ from explorelab.agents import Agent
 from explorelab.errors import InputError
 from explorelab.fitting.crossvalidation import posterior_draws
 from explorelab.fitting.results import on_natural_scale
+from explorelab.forms import PowerFit
 from explorelab.people.data import Choices
-from explorelab.phenotypes import PowerFit
 from explorelab.recovery.generate import generate
 from explorelab.recovery.known import Known, fitted_of, known_of, same_people
 from explorelab.recovery.statistics import CURVES, Each, mean_known, of_each

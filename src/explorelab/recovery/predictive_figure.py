@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab.figures import BLUE, INK, Drawing, thousands
-from explorelab.phenotypes import FORMS
+from explorelab.forms import FORMS
 from explorelab.recovery.figures import LETTERS
 
 CURVES = {

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explorelab.fitting.likelihood import positions
+from explorelab.forms import FORMS, PowerFit
 from explorelab.people.data import NOWHERE, Choices
 from explorelab.people.forms_fast import best_forms
 from explorelab.people.phenotypes import FEWEST_TRIALS
 from explorelab.people.regret import observed_regret
-from explorelab.phenotypes import FORMS, PowerFit
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from explorelab.agents.ucl import stochastic_ucl
 from explorelab.figures import BLUE, GREEN, GREY, INK, VERMILION, Drawing, thousands
-from explorelab.phenotypes import FORMS, fit_forms, fitted_regret, shares
+from explorelab.forms import FORMS, fit_forms, fitted_regret, shares
 from explorelab.reproduce.exhibit import Effort, Exhibit, exhibit, number, percent, whole
 from explorelab.tasks import TRAINING_PEAK, landscape
 

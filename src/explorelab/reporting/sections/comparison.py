@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from explorelab.fitting.comparison import evidence
-from explorelab.report.analysis import Analysis, lead_of_best
-from explorelab.report.comparison_drawing import STRONG, draw_comparison, frequency_interval
-from explorelab.report.models import described
-from explorelab.report.section import Picture, Section, Table
-from explorelab.report.words import (
+from explorelab.reporting.analysis import Analysis, lead_of_best
+from explorelab.reporting.comparison_drawing import STRONG, draw_comparison, frequency_interval
+from explorelab.reporting.models import described
+from explorelab.reporting.section import Picture, Section, Table
+from explorelab.reporting.words import (
     counted,
     fixed,
     is_probability,
@@ -179,8 +179,8 @@ def _totals(found: Analysis) -> Table:
 
 
 def _models(found: Analysis) -> Table:
-    from explorelab.report.models import free_of
-    from explorelab.report.words import named
+    from explorelab.reporting.models import free_of
+    from explorelab.reporting.words import named
 
     rows = [
         (name, described(name), ", ".join(named(each) for each in free_of(found.choices, agent)) or "none")

@@ -11,7 +11,7 @@ from explorelab import checks
 from explorelab.agents import Agent
 from explorelab.errors import InputError
 from explorelab.people.data import NOWHERE, Choices
-from explorelab.report.models import free_of, models_of
+from explorelab.reporting.models import free_of, models_of
 
 METHODS = ("map", "em")
 NOISES = ("gaussian", "integer")

@@ -7,9 +7,9 @@ import xarray as xr
 
 from explorelab.recovery.predictive_figure import draw_predictive
 from explorelab.recovery.statistics import of_each
-from explorelab.report.analysis import Analysis
-from explorelab.report.section import Picture, Section, Table, left_out
-from explorelab.report.words import counted, fixed, joined, percent, percents, plain
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.section import Picture, Section, Table, left_out
+from explorelab.reporting.words import counted, fixed, joined, percent, percents, plain
 
 KEY, TITLE = "prediction", "Predictive checks"
 SHARES = ("mean repeat", "share of new arms", "phenotype")

@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from explorelab.report.analysis import Analysis
-from explorelab.report.section import Section, Table
-from explorelab.report.words import counted, named, plain, whole
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.section import Section, Table
+from explorelab.reporting.words import counted, named, plain, whole
 
 LIBRARIES = ("explorelab", "jax", "jaxlib", "numpy", "scipy", "pandas", "xarray", "matplotlib", "jinja2")
 

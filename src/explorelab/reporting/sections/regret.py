@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from explorelab.forms import FORMS
 from explorelab.people.phenotype_figure import draw_phenotypes
 from explorelab.people.phenotype_summary import labels_table
 from explorelab.people.phenotypes import PAPER_EXPONENT, PAPER_PEOPLE
-from explorelab.phenotypes import FORMS
-from explorelab.report.analysis import Analysis
-from explorelab.report.section import Picture, Section, Table, left_out
-from explorelab.report.words import counted, fixed, is_r2, joined, percent, percents, plain, r2, whole
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.section import Picture, Section, Table, left_out
+from explorelab.reporting.words import counted, fixed, is_r2, joined, percent, percents, plain, r2, whole
 
 KEY, TITLE = "regret", "Regret and phenotypes"
 LONG = {"linear": "linear", "power": "power", "log": "logarithmic"}

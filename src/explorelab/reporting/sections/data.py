@@ -7,10 +7,10 @@ import pandas as pd
 
 from explorelab.people.data import Choices
 from explorelab.recovery.statistics import Each, of_each
-from explorelab.report.analysis import Analysis
-from explorelab.report.drawings import distinct_arms, draw_data
-from explorelab.report.section import Picture, Section, Table
-from explorelab.report.words import counted, joined, percent, plain, whole
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.drawings import distinct_arms, draw_data
+from explorelab.reporting.section import Picture, Section, Table
+from explorelab.reporting.words import counted, joined, percent, plain, whole
 
 MOST_ROWS = 30
 """Exclusions listed on the page; the file beside it has all of them."""

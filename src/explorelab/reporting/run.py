@@ -14,13 +14,13 @@ from explorelab.errors import InputError
 from explorelab.figures import save, style
 from explorelab.people.data import Choices
 from explorelab.people.reading import CheckReport, check_choices
-from explorelab.report import repeat
-from explorelab.report.analysis import STEPS, Analysis, analysed
-from explorelab.report.methods import methods
-from explorelab.report.page import Shown, render
-from explorelab.report.place import Place, place_for, put, workshop
-from explorelab.report.section import Section
-from explorelab.report.settings import settings_for
+from explorelab.reporting import repeat
+from explorelab.reporting.analysis import STEPS, Analysis, analysed
+from explorelab.reporting.methods import methods
+from explorelab.reporting.page import Shown, render
+from explorelab.reporting.place import Place, place_for, put, workshop
+from explorelab.reporting.section import Section
+from explorelab.reporting.settings import settings_for
 
 
 def report(
@@ -106,12 +106,12 @@ def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> N
 
 def sections_of(found: Analysis) -> list[Section]:
     """The sections about data, people and models, in the order of the report."""
-    from explorelab.report.sections.comparison import comparison_section
-    from explorelab.report.sections.data import data_section
-    from explorelab.report.sections.fits import fits_section
-    from explorelab.report.sections.prediction import prediction_section
-    from explorelab.report.sections.recovery import recovery_section
-    from explorelab.report.sections.regret import regret_section
+    from explorelab.reporting.sections.comparison import comparison_section
+    from explorelab.reporting.sections.data import data_section
+    from explorelab.reporting.sections.fits import fits_section
+    from explorelab.reporting.sections.prediction import prediction_section
+    from explorelab.reporting.sections.recovery import recovery_section
+    from explorelab.reporting.sections.regret import regret_section
 
     makers = (data_section, regret_section, fits_section, comparison_section, recovery_section, prediction_section)
     return [make(found) for make in makers]

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from explorelab.recovery.figures import draw_models, draw_recovery
-from explorelab.report.analysis import Analysis
-from explorelab.report.section import Picture, Section, Table, left_out
-from explorelab.report.words import counted, fixed, joined, name_of, named, percent, percents, share, whole
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.section import Picture, Section, Table, left_out
+from explorelab.reporting.words import counted, fixed, joined, name_of, named, percent, percents, share, whole
 
 KEY, TITLE = "recovery", "Recovery of parameters and agents"
 WELL, POORLY = 0.8, 0.5

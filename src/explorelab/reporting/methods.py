@@ -8,13 +8,13 @@ import numpy as np
 
 from explorelab.agents.naming import split_name
 from explorelab.fitting.results import TIED
-from explorelab.report.analysis import Analysis
-from explorelab.report.comparison_drawing import STRONG
-from explorelab.report.identified import MOST_LEFT
-from explorelab.report.models import free_of, parsed
-from explorelab.report.references import OF_AGENTS, Citations
-from explorelab.report.sections.data import arms, excluded, people, trials_a_block
-from explorelab.report.words import counted, joined, name_of, percent, plain, whole
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.comparison_drawing import STRONG
+from explorelab.reporting.identified import MOST_LEFT
+from explorelab.reporting.models import free_of, parsed
+from explorelab.reporting.references import OF_AGENTS, Citations
+from explorelab.reporting.sections.data import arms, excluded, people, trials_a_block
+from explorelab.reporting.words import counted, joined, name_of, percent, plain, whole
 
 
 class Methods(NamedTuple):

@@ -14,7 +14,7 @@ from explorelab.people.clusters import mean_band
 from explorelab.people.data import Choices
 from explorelab.recovery.figures import LETTERS, heat_table
 from explorelab.recovery.statistics import Each
-from explorelab.report.words import name_of, named
+from explorelab.reporting.words import name_of, named
 
 MOST_BINS = 24
 

@@ -8,7 +8,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy.stats import beta
 
 from explorelab.figures import BLUE, GREY, INK, PALE, VERMILION, Drawing
-from explorelab.report.words import probability
+from explorelab.reporting.words import probability
 
 STRONG = 3.0
 """Log evidence beyond which one agent is clearly better for a person: 20 to 1 (Kass & Raftery 1995)."""

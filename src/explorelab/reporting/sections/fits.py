@@ -8,11 +8,11 @@ import xarray as xr
 
 from explorelab.fitting.showing import parameter_summary
 from explorelab.fitting.showing import table as estimates_table
-from explorelab.report.analysis import Analysis
-from explorelab.report.drawings import draw_diagnostics, draw_estimates, mean_trade_off
-from explorelab.report.identified import MOST_LEFT, reasons, with_identified
-from explorelab.report.section import Picture, Section, Table
-from explorelab.report.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.drawings import draw_diagnostics, draw_estimates, mean_trade_off
+from explorelab.reporting.identified import MOST_LEFT, reasons, with_identified
+from explorelab.reporting.section import Picture, Section, Table
+from explorelab.reporting.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole
 
 METHODS = {
     "map": "maximum a posteriori under weak priors",

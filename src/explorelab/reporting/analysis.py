@@ -13,8 +13,8 @@ from explorelab.agents import Agent
 from explorelab.errors import InputError
 from explorelab.people.data import Choices
 from explorelab.people.reading import CheckReport
-from explorelab.report.models import free_of
-from explorelab.report.settings import FEW_PEOPLE, Settings
+from explorelab.reporting.models import free_of
+from explorelab.reporting.settings import FEW_PEOPLE, Settings
 
 type Step = Callable[[str], None]
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import jinja2
 
 from explorelab.figures import SavedFigure, style
-from explorelab.report.analysis import Analysis
-from explorelab.report.methods import Methods
-from explorelab.report.place import Place
-from explorelab.report.section import Picture, Section
-from explorelab.report.words import counted
+from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.methods import Methods
+from explorelab.reporting.place import Place
+from explorelab.reporting.section import Picture, Section
+from explorelab.reporting.words import counted
 
 REM_PER_INCH = 6.4
 """How large figures are shown, so that letters are of one size in all of them."""
@@ -38,7 +38,7 @@ def tight(words: str) -> str:
 def render(found: Analysis, shown: list[Shown], told: Methods, place: Place) -> str:
     """The page as HTML, figures, style and all inside."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("explorelab.report", "."),
+        loader=jinja2.PackageLoader("explorelab.reporting", "."),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
