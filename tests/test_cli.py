@@ -205,12 +205,20 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_work(tmp_
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+# What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
+HEAR = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+HEARING = [sys.executable, "-c", f"{HEAR}from explorelab.cli import main; main()"]
+
+
 def test_an_interrupt_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
-    command = [*EXPLORELAB, "simulate", "--means", "0,1", "-T", "2000", "-n", "5000000", "--csv", str(tmp_path / "r.csv")]
+    command = [*HEARING, "simulate", "--means", "0,1", "-T", "2000", "-n", "5000000", "--csv", str(tmp_path / "r.csv")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(8)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
+    try:
+        _, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert error.strip() == "explorelab: interrupted; nothing was written."
     assert list(tmp_path.iterdir()) == []

@@ -138,12 +138,25 @@ def test_an_interrupted_fit_leaves_nothing(tmp_path):
     many = population(n=400, horizon=60, blocks=1, seed=4)
     write_choices(many, tmp_path / "choices.csv")
     before = sorted(path.name for path in tmp_path.iterdir())
-    command = [str(Path(sys.executable).parent / "explorelab"), "fit", "choices.csv", "--starts", "60"]
+    # What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    command = [
+        sys.executable,
+        "-c",
+        f"{hear}from explorelab.cli import main; main()",
+        "fit",
+        "choices.csv",
+        "--starts",
+        "60",
+    ]
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     time.sleep(12)
     assert running.poll() is None
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=120)
+    try:
+        _, said = running.communicate(timeout=120)
+    finally:
+        running.kill()
     assert running.returncode == 130
     assert said.strip().endswith("interrupted; nothing was written.")
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import wu2018_models as wu
 from scipy.stats import wilcoxon
@@ -83,36 +82,27 @@ def full_refit(name: str) -> Any:
     return refitted(name, wu.rescaled_choices())
 
 
-def median_of_people(folds: Any, values: dict[str, np.ndarray]) -> pd.Series:
-    """The median over people of each person's median over folds."""
-    return pd.DataFrame(values).groupby(folds.participant.values).median().median()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", wu.MODELS)
-def test_no_refit_is_worse_than_published(name):
-    worse = full_refit(name)["folds"].train_nll.values > train_nll_published(name, wu.rescaled_choices()) + 0.5
-    assert worse.mean() <= 0.01
+def test_refits_predict_as_well_as_published(name):
+    """Within half the distance between any two models, which therefore have the published order."""
+    assert float(full_refit(name)["people"].r2.mean()) == pytest.approx(R2[name], abs=0.005)
 
 
 @pytest.mark.slow
-def test_refits_predict_as_well_as_published():
-    assert float(full_refit("LRBFUCB")["people"].r2.mean()) == pytest.approx(R2["LRBFUCB"], abs=0.005)
+def test_refits_of_the_best_model_train_no_worse_than_published():
+    worse = full_refit("LRBFUCB")["folds"].train_nll.values > train_nll_published("LRBFUCB", wu.rescaled_choices()) + 0.5
+    assert worse.mean() <= 0.01
 
 
 @pytest.mark.slow
 def test_refitted_parameters_have_the_published_medians():
     folds = full_refit("LRBFUCB")["folds"].to_dataset()
-    medians = median_of_people(folds, dict(zip(folds.parameter.values, folds.estimate.values.T, strict=True)))
+    # Each person's median over folds, then the median over people.
+    medians = folds.estimate.to_pandas().groupby(folds.participant.values).median().median()
     assert medians["length_scale"] == pytest.approx(0.754, rel=0.03)
     assert medians["bonus"] == pytest.approx(0.496, rel=0.02)
     assert medians["temperature"] == pytest.approx(0.0886, rel=0.08)
-
-
-@pytest.mark.slow
-def test_refits_have_the_published_order():
-    r2 = {name: float(full_refit(name)["people"].r2.mean()) for name in wu.MODELS}
-    assert sorted(r2, key=r2.__getitem__, reverse=True) == list(R2)
 
 
 # Better than published ------------------------------------------------------------------------------------------------
@@ -121,11 +111,11 @@ def test_refits_have_the_published_order():
 @pytest.mark.slow
 def test_situated_ucl_predicts_people_better_than_the_best_published_model():
     people = cross_validate(wu.human_choices(), "situated-ucl", "em", within="horizon", starts=2)["people"].to_dataset()
-    assert float(people.r2.mean()) > 0.455
-    assert float(people.r2_averaged.mean()) > 0.475
+    assert float(people.r2.mean()) > 0.465
+    assert float(people.r2_averaged.mean()) > 0.48
     choices = wu.rescaled_choices()
     rows = folds_of(choices, "horizon").left_out
     theirs = np.bincount(choices.participant[rows], wu.published("LRBFUCB", choices).nll)
     ours = people.nll.sel(participant=list(choices.participants)).values
-    assert (ours < theirs).sum() > 70
+    assert (ours < theirs).sum() >= 75
     assert wilcoxon(theirs, ours, alternative="greater").pvalue < 1e-9

@@ -68,7 +68,9 @@ def minimise(
         return _State(z, kept, z + move, promise, damping, state.n_steps + 1)
 
     def going(state: _State) -> Bool[Array, ""]:
-        return (state.n_steps < MOST_STEPS) & (state.promise > TOLERANCE) & (state.damping < LARGEST_DAMPING)
+        # A bound that cuts a step short can turn it uphill, a promise below zero: no minimum, only in need of more damping.
+        open_ = jnp.abs(state.promise) > TOLERANCE
+        return (state.n_steps < MOST_STEPS) & open_ & (state.damping < LARGEST_DAMPING)
 
     # The objective is compiled once: the start is the first point to look at, and anything is better than nothing.
     n = start.shape[0]
