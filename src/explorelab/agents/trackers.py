@@ -90,8 +90,8 @@ class OutcomeBelief(NamedTuple):
 
 
 def init_outcome(params: Params, n_arms: int) -> OutcomeBelief:
-    """No reward yet."""
-    zero = jnp.zeros((), jnp.asarray(params["win_stay"]).dtype)
+    """No reward yet; the dtype follows the noise variance."""
+    zero = jnp.zeros((), jnp.asarray(params["noise_var"]).dtype)
     return OutcomeBelief(zero, jnp.zeros(n_arms, zero.dtype), zero)
 
 
