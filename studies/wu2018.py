@@ -43,16 +43,14 @@ def measure(choices: Any, name: str) -> dict[str, Any]:
     agent, method, fixed = MODELS[name]
     began, processor = time.perf_counter(), time.process_time()
     tree = cross_validate(choices, agent, method, within="horizon", fixed=fixed, starts=2 if method == "em" else 6)
-    folds = tree["folds"].to_dataset()
+    folds, people = (tree[name].to_dataset() for name in ("folds", "people"))
     return {
         "parameters": folds.sizes["parameter"],
         "method": method,
-        "r2": float(folds.r2.mean()),
-        "r2_averaged": float(folds.r2_averaged.mean()),
+        "r2": float(people.r2.mean()),
+        "r2_averaged": float(people.r2_averaged.mean()),
         "nll": float(folds.nll.sum()),
         "nll_averaged": float(folds.nll_averaged.sum()),
-        "fold_nll": folds.nll.values.tolist(),
-        "row": folds.row.values.tolist(),
         "medians": {str(k): float(np.median(folds.estimate.sel(parameter=k))) for k in folds.parameter.values},
         "seconds": time.perf_counter() - began,
         "processor_s": time.process_time() - processor,
@@ -110,7 +108,7 @@ def page(results: dict[str, Any]) -> str:
 
 80 people on an 11 x 11 grid, 19 200 choices (Wu et al. 2018, Nature Human Behaviour 2, 915-924, experiment 2). Each round is
 left out once and predicted from the same person's other rounds of the same horizon, 640 folds, as published. R2 = 1 - nLL /
-(n log 121), mean over folds; `averaged` predicts with the posterior instead of the estimates alone; nLL is the sum at the
+(n log 121), mean over people; `averaged` predicts with the posterior instead of the estimates alone; nLL is the sum at the
 estimates. Under `em` the group's prior is learned in each fold from training rounds alone.
 
 | model | parameters | method | R2 | averaged | nLL |
@@ -122,13 +120,17 @@ costs the logarithm of its length, the last square and squares never tried have 
 parameters are each person's own: prior mean, prior variance, length scale, temperature, stickiness, travel cost, novelty,
 lapse. Medians over folds: {medians}.
 
-What wins, step by step: habits over the plain rule; the group's prior over each person alone; and generalisation, without
-which (independent arms) the same habits fall far behind.
-
-![People beside simulated people with and without habits](wu2018.png)
-
-*People, and people simulated at the fitted parameters. Bands: 95 % of simulated groups.*
+Its median novelty is large and its prior variance small: the pull of new squares takes over much of the uncertainty bonus,
+and the two should be read together. {_ahead(results["situated-ucl"])}
 """
+
+
+def _ahead(one: dict[str, Any]) -> str:
+    return (
+        f"At the estimates it predicts {one['people_ahead']} of 80 people better than the published localised GP-UCB does."
+        if "people_ahead" in one
+        else ""
+    )
 
 
 def _averaged(one: dict[str, Any]) -> str:
@@ -148,8 +150,8 @@ def main() -> int:
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in () if given.render else given.only or MODELS:
         results[name] = measure(load_wu2018(given.folder), name)
-        RESULTS.write_text(json.dumps(results) + "\n")
-        print(name, {key: value for key, value in results[name].items() if key not in ("fold_nll", "row")}, flush=True)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        print(name, results[name], flush=True)
     if given.figure or not (given.render or given.only):
         draw(load_wu2018(given.folder), ROOT / "docs" / "wu2018")
     (ROOT / "docs" / "wu2018.md").write_text(page(results), encoding="utf-8")
