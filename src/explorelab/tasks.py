@@ -10,6 +10,7 @@ import numpy as np
 from explorelab import checks
 from explorelab.errors import InputError
 from explorelab.graphs import Moves, moves
+from explorelab.places import distances_between, walks_between
 
 type Vector = np.ndarray
 
@@ -73,16 +74,12 @@ class Task:
     @property
     def distances(self) -> np.ndarray | None:
         """Euclidean distance between every pair of arms, if they lie somewhere."""
-        if self.places is None:
-            return None
-        return np.sqrt(((self.places[:, None] - self.places[None]) ** 2).sum(-1))
+        return None if self.places is None else distances_between(self.places)
 
     @property
     def walks(self) -> np.ndarray | None:
         """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
-        if self.places is None:
-            return None
-        return np.abs(self.places[:, None] - self.places[None]).sum(-1)
+        return None if self.places is None else walks_between(self.places)
 
     def __repr__(self) -> str:
         parts = [f"{self.n_arms} arms", f"{self.noise.kind} noise of variance {self.noise.var:g}"]

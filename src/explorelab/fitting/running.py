@@ -37,7 +37,7 @@ def single_threaded_algebra() -> Iterator[None]:
     """Linear algebra on the thread that asks for it, while the block lasts.
 
     Every core already has a problem of its own. OpenBLAS, which XLA calls for triangular systems, would wake its own threads
-    for each small one and wait for them: 3 times slower on idle cores, 20 times on busy ones.
+    for each small one and wait for them: 20 times as much processor time on busy cores.
     """
     with threadpool_limits(limits=1, user_api="blas"):
         yield

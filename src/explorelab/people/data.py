@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from explorelab.places import distances_between, walks_between
+
 NOWHERE = -1
 """The arm of a trial without one, and where a person stands who has not chosen yet."""
 
@@ -40,16 +42,12 @@ class Layout:
     @property
     def distances(self) -> np.ndarray | None:
         """Euclidean distance between every pair of arms, if they lie somewhere."""
-        if self.places is None:
-            return None
-        return np.sqrt(((self.places[:, None] - self.places[None]) ** 2).sum(-1))
+        return None if self.places is None else distances_between(self.places)
 
     @property
     def walks(self) -> np.ndarray | None:
         """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
-        if self.places is None:
-            return None
-        return np.abs(self.places[:, None] - self.places[None]).sum(-1)
+        return None if self.places is None else walks_between(self.places)
 
 
 @dataclass(frozen=True, eq=False)
