@@ -60,7 +60,7 @@ def one() -> tuple[Choices, Fitted, xr.DataTree, Exact]:
     """Six people with two blocks each, one parameter, and the same by numerical integration."""
     choices, _ = delta_people(6, 2, seed=5, learning_rate=0.3)
     fitted = prepare(choices, "delta-rule", ["temperature"], {"prior_mean": 0.0, "learning_rate": 0.3})
-    tree = hierarchical.sample(choices, fitted, draws=1000, **SETTINGS)
+    tree = hierarchical.sample(choices, fitted, draws=2000, **SETTINGS)
     return choices, fitted, tree, Exact(choices, fitted)
 
 
@@ -153,9 +153,9 @@ def test_loo_agrees_with_blocks_left_out_exactly(one: Any) -> None:
     truth = np.array([exact.elpd(row) for row in range(loo.sizes["row"])])
     good = ~loo["bad"].values
     assert good.sum() >= 6
-    np.testing.assert_allclose(loo["elpd"].values[good], truth[good], atol=0.15)
+    np.testing.assert_allclose(loo["elpd"].values[good], truth[good], atol=0.1)
     # Where ArviZ doubts itself, it is right to: the estimates are too high.
-    assert (loo["elpd"].values[~good] > truth[~good] - 0.15).all()
+    assert (loo["elpd"].values[~good] > truth[~good] - 0.1).all()
 
 
 def test_loo_adds_up_and_names_bad_blocks(two: Any) -> None:
