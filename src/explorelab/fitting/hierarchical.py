@@ -17,7 +17,7 @@ from explorelab.fitting.convergence import ConvergenceError, ConvergenceWarning,
 from explorelab.fitting.empirical import fit_group
 from explorelab.fitting.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted
-from explorelab.fitting.nuts import Draw, Settings, run_chains
+from explorelab.fitting.nuts import Draw, Settings, Starts, run_chains
 from explorelab.fitting.population import Known, bounded
 from explorelab.fitting.results import as_tree, on_natural_scale, remarks, space_table
 from explorelab.fitting.solve import limits, predicted
@@ -138,19 +138,22 @@ def _positive(matrices: np.ndarray) -> np.ndarray:
     return np.einsum("nij,nj,nkj->nik", vectors, np.maximum(values, 0.0), vectors)
 
 
-def starting(begun: Beginning, settings: Settings, chains: int, seed: int) -> dict[str, Any]:
+def starting(begun: Beginning, settings: Settings, chains: int, seed: int) -> Starts:
     """A start for each chain on the sampler's own scales: drawn about the first fit, twice as wide as it is uncertain."""
     rng = np.random.default_rng(seed)
     n_people, n_parameters = begun.known.pull.shape
-    width = 2 / np.sqrt(n_people)
-    points = {
-        "mean": begun.mean + width * begun.sd * rng.standard_normal((chains, n_parameters)),
-        "sd": np.log(begun.sd) + width / np.sqrt(2) * rng.standard_normal((chains, n_parameters)),
-        "x": rng.standard_normal((chains, n_people, n_parameters)),
+    scale = {
+        "mean": begun.sd / np.sqrt(n_people),
+        "sd": np.full(n_parameters, 1 / np.sqrt(2 * n_people)),
     }
     if settings.correlated:
-        points["correlation_root"] = 0.1 * rng.standard_normal((chains, n_parameters * (n_parameters - 1) // 2))
-    return points
+        scale["correlation_root"] = np.full(n_parameters * (n_parameters - 1) // 2, 1 / np.sqrt(n_people))
+    centre = {"mean": begun.mean, "sd": np.log(begun.sd)}
+    points = {
+        name: centre.get(name, 0.0) + 2 * width * rng.standard_normal((chains, len(width))) for name, width in scale.items()
+    }
+    points["x"] = rng.standard_normal((chains, n_people, n_parameters))
+    return Starts(points, scale)
 
 
 def posterior_table(choices: Choices, fitted: Fitted, drawn: Draw, correlated: bool) -> xr.Dataset:

@@ -38,6 +38,15 @@ class Settings(NamedTuple):
     correlated: bool
 
 
+class Starts(NamedTuple):
+    """Where chains begin, on the sampler's own scales."""
+
+    points: dict[str, Any]
+    """Of every site, an array with a leading axis for chains."""
+    scale: dict[str, Any]
+    """How far each number of the population is expected to range; warm-up learns it better."""
+
+
 class Draw(NamedTuple):
     """One draw; arrays of many have leading axes chain and draw."""
 
@@ -77,11 +86,15 @@ def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
     first, following = hmc(potential_fn_gen=potential, algo="NUTS")
     group = ("correlation_root", "mean", "sd") if settings.correlated else ("mean", "sd")
 
-    def start(known: Known, point: Any, key: Any) -> Any:
+    def start(known: Known, point: Any, scale: Any, key: Any) -> Any:
         return first(
             point,
             num_warmup=settings.warmup,
             step_size=0.5,
+            inverse_mass_matrix={
+                group: jnp.diag(jnp.concatenate([scale[name] for name in group]) ** 2),
+                ("x",): jnp.ones(known.pull.size),
+            },
             target_accept_prob=settings.target_accept,
             max_tree_depth=settings.max_tree_depth,
             dense_mass=[group],
@@ -96,9 +109,29 @@ def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
 
         return lax.scan(step, state, length=PER_CALL)
 
-    if together:
-        return Sampler(jax.jit(jax.vmap(start, (None, 0, 0))), jax.jit(jax.vmap(advance, (None, 0))))
-    return Sampler(jax.jit(start), jax.jit(advance))
+    if not together:
+        return Sampler(jax.jit(start), jax.jit(advance))
+
+    def start_all(known: Known, points: Any, scale: Any, keys: Any) -> Any:
+        point, key = jax.tree.map(lambda x: x[0], (points, keys))
+        axes = _chain_axes(jax.eval_shape(start, known, point, scale, key))
+        return jax.vmap(start, (None, 0, None, 0), axes)(known, points, scale, keys)
+
+    def advance_all(known: Known, states: Any) -> Any:
+        axes = _chain_axes(states)
+        return jax.vmap(advance, (None, axes), (axes, 0))(known, states)
+
+    return Sampler(jax.jit(start_all), jax.jit(advance_all))
+
+
+def _chain_axes(state: Any) -> Any:
+    """Where a sampler's state has an axis for chains: everywhere but in its clock.
+
+    All chains have one clock, so that what warm-up does at certain times is done then; with a clock for each chain it would
+    be computed at every step, and then not used.
+    """
+    axes = jax.tree.map(lambda _: 0, state)
+    return axes._replace(i=None, adapt_state=axes.adapt_state._replace(window_idx=None))
 
 
 def drawn(model: Model, settings: Settings, known: Known, state: Any) -> Draw:
@@ -125,9 +158,10 @@ def drawn(model: Model, settings: Settings, known: Known, state: Any) -> Draw:
 
 
 def run_chains(
-    model: Model, known: Known, points: Any, settings: Settings, draws: int, seed: int, progress: bool | None = None
+    model: Model, known: Known, starts: Starts, settings: Settings, draws: int, seed: int, progress: bool | None = None
 ) -> Draw:
-    """The draws of every chain after warm-up, as NumPy arrays over chain and draw; `points` has a start for each."""
+    """The draws of every chain after warm-up, as NumPy arrays over chain and draw."""
+    points, scale = starts
     n_chains = len(jax.tree.leaves(points)[0])
     n_calls = -(-(settings.warmup + draws) // PER_CALL)
     together = on_gpu()
@@ -135,11 +169,11 @@ def run_chains(
         compiled = sampler(model, settings, together)
         keys = jax.random.split(jax.random.key(seed), n_chains)
         if together:
-            parts = _chain(compiled, known, points, keys, n_calls, lambda: bar.advance(PER_CALL * n_chains), Event())
+            parts = _chain(compiled, known, points, scale, keys, n_calls, lambda: bar.advance(PER_CALL * n_chains), Event())
             chains = jax.tree.map(lambda *xs: np.concatenate(xs, axis=1), *parts)
         else:
             each = [jax.tree.map(lambda x, i=i: x[i], points) for i in range(n_chains)]
-            every = _in_threads(compiled, known, each, list(keys), n_calls, bar)
+            every = _in_threads(compiled, known, each, scale, list(keys), n_calls, bar)
             chains = jax.tree.map(lambda *xs: np.stack(xs), *[_joined(parts) for parts in every])
     kept: Draw = jax.tree.map(lambda x: x[:, settings.warmup : settings.warmup + draws], chains)
     return kept
@@ -151,11 +185,11 @@ def _joined(parts: list[Draw]) -> Draw:
 
 
 def _chain(
-    compiled: Sampler, known: Known, point: Any, key: Any, n_calls: int, done: Callable[[], None], stop: Event
+    compiled: Sampler, known: Known, point: Any, scale: Any, key: Any, n_calls: int, done: Callable[[], None], stop: Event
 ) -> list[Draw]:
     """The draws of one chain (or of all together), warm-up included, in parts."""
     with _x64():
-        state = compiled.start(known, point, key)
+        state = compiled.start(known, point, scale, key)
         parts: list[Draw] = []
         while len(parts) < n_calls and not stop.is_set():
             state, part = compiled.advance(known, state)
@@ -165,11 +199,11 @@ def _chain(
 
 
 def _in_threads(
-    compiled: Sampler, known: Known, points: list[Any], keys: list[Any], n_calls: int, bar: Progress
+    compiled: Sampler, known: Known, points: list[Any], scale: Any, keys: list[Any], n_calls: int, bar: Progress
 ) -> list[list[Draw]]:
     """The parts of every chain; the chains share the cores."""
     # Compiled here, before there are threads: NumPyro's handlers are not made for tracing in several at once.
-    jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], keys[0])))
+    jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], scale, keys[0])))
     stop, counting = Event(), Lock()
     pool = ThreadPoolExecutor(min(len(points), THREADS))
 
@@ -179,7 +213,7 @@ def _in_threads(
 
     try:
         under_way = [
-            pool.submit(_chain, compiled, known, point, key, n_calls, done, stop)
+            pool.submit(_chain, compiled, known, point, scale, key, n_calls, done, stop)
             for point, key in zip(points, keys, strict=True)
         ]
         return [each.result() for each in under_way]
