@@ -155,7 +155,7 @@ def read_numbers(path: str) -> np.ndarray:
     try:
         if path.endswith(".npy"):
             return np.asarray(np.load(path, allow_pickle=False), dtype=float)
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
         rows = [line.replace(",", " ").split() for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
         if not rows:
             raise InputError(f"{path}: expected numbers, got an empty file.")

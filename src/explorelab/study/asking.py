@@ -1,0 +1,84 @@
+"""What browsers may ask, field by field; anything else is refused before it is looked at."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+Epoch = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Number = Annotated[int, Field(ge=0, le=1_000_000)]
+Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Click = Annotated[tuple[Number, Milliseconds], Strict(False)]
+"""A square and when it was clicked; JSON has no tuples, so that a list of two does."""
+Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{32,64}$")]
+
+
+class Asked(BaseModel):
+    """Fields of exactly these types, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Arriving(Asked):
+    """Someone has opened the page."""
+
+    page: Hex
+    key: Hex
+    query: Annotated[
+        dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=2048)]], Field(max_length=32)
+    ]
+
+
+class FromPage(Asked):
+    """Something from a page that has arrived."""
+
+    epoch: Epoch
+
+
+class Consenting(FromPage):
+    """An answer to the consent text."""
+
+    agreed: bool
+    version: Annotated[str, Field(max_length=64)]
+
+
+class Beginning(FromPage):
+    """A block is to begin."""
+
+    block: Number
+
+
+class Choosing(FromPage):
+    """A choice whose time is up."""
+
+    block: Number
+    trial: Number
+    goal: Number | None
+    clicks: Annotated[list[Click], Field(max_length=200)]
+    elapsed_ms: Milliseconds
+    pauses: Annotated[int, Field(ge=0, le=10_000)]
+    attempt: Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class Happened(Asked):
+    """Something that happened to a page."""
+
+    number: Number
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,31}$")]
+    block: Number | None = None
+    trial: Number | None = None
+    page_ms: Milliseconds
+    value: Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)] | None = None
+
+
+class Telling(FromPage):
+    """What happened since the last time."""
+
+    events: Annotated[list[Happened], Field(max_length=100)]
+
+
+class Withdrawing(FromPage):
+    """Someone leaves; with `delete`, taking their data with them."""
+
+    delete: bool

@@ -1,0 +1,197 @@
+"""The game as the server plays it: blocks begin, choices are checked, rewards drawn and kept."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, func, insert, select, update
+
+from explorelab.study.assignment import cell_named
+from explorelab.study.design import BlockPlan, Study, reward
+from explorelab.study.refusals import invalid, not_now, out_of_order
+from explorelab.study.tables import blocks, choices, people
+
+START = 1_000_000
+"""Stands for a trial in the seed of a block's start square."""
+CLOCK_SLACK_MS = 1.0
+"""By how much a browser's clock, which is coarse on purpose, may fall short of the deadline."""
+OVERRUN_MS = 100.0
+SLOW_S = 2.0
+
+
+class Report(NamedTuple):
+    """What the browser says about a choice."""
+
+    block: int
+    trial: int
+    goal: int | None
+    """The square that the yellow dot was put on; None: nobody clicked."""
+    clicks: list[tuple[int, float]]
+    elapsed_ms: float
+    pauses: int
+    attempt: int
+
+
+class Made(NamedTuple):
+    """A choice that is kept."""
+
+    trial: int
+    arm: int
+    goal: int
+    """Where the yellow dot is from now on."""
+    reward: float
+    points: float
+    points_block: float
+    n_left: int
+
+
+class Place(NamedTuple):
+    """Where a block stands."""
+
+    trial: int
+    """The next one to be made."""
+    position: int
+    goal: int
+    last_reward: float | None
+    last_at: float
+    """When the clock of the next choice could start, by the server's clock."""
+
+
+def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
+    """The blocks of this person."""
+    return study.plan(cell_named(study, person.cell))
+
+
+def begin(connection: Connection, study: Study, person: Any, number: int, now: float) -> None:
+    """Begin a block: both dots at a random square. Once begun it is begun."""
+    if person.stage not in ("instructions", "play"):
+        raise not_now("Blocks are played after consent and before the debriefing.")
+    if number == person.block and person.begun:
+        return
+    if number != person.block:
+        raise out_of_order(f"The next block is number {person.block}, counted from 0, not {number}.")
+    plan = plans(study, person)[number]
+    start = int(np.random.default_rng([person.seed, number, START]).integers(study.n_arms))
+    connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **plan._asdict()))
+    _change(connection, person, stage="play", begun=True, seen_at=now)
+
+
+def block_of(connection: Connection, person: Any, number: int) -> Any:
+    """A block that has been begun, or nothing."""
+    query = select(blocks).where(blocks.c.person == person.id, blocks.c.number == number)
+    return connection.execute(query).one_or_none()
+
+
+def place_of(connection: Connection, person: Any, block: Any) -> Place:
+    """Where the block stands: after its last choice, or at its start."""
+    last = connection.execute(
+        select(choices.c.trial, choices.c.arm, choices.c.goal, choices.c.reward, choices.c.received_at)
+        .where(choices.c.person == person.id, choices.c.block == block.number)
+        .order_by(choices.c.trial.desc())
+        .limit(1)
+    ).one_or_none()
+    if last is None:
+        return Place(0, block.start, block.start, None, block.begun_at)
+    return Place(last.trial + 1, last.arm, _yellow(block, last), last.reward, last.received_at)
+
+
+def _yellow(block: Any, choice: Any) -> int:
+    """Where the yellow dot is after a choice: who travels keeps the goal."""
+    return int(choice.goal if block.dynamic == "travel" else choice.arm)
+
+
+def choose(connection: Connection, study: Study, person: Any, report: Report, now: float) -> Made:
+    """The choice, kept; if it was kept before, as it was then, whatever is said now."""
+    earlier = connection.execute(
+        select(choices).where(
+            choices.c.person == person.id, choices.c.block == report.block, choices.c.trial == report.trial
+        )
+    ).one_or_none()
+    block = block_of(connection, person, report.block)
+    if earlier is not None:
+        return _made(connection, person, block, earlier.trial, earlier.arm, earlier.goal, earlier.reward)
+    if person.stage != "play" or block is None or not person.begun or report.block != person.block:
+        raise out_of_order(f"Block {report.block} is not being played.")
+    place = place_of(connection, person, block)
+    if report.trial != place.trial:
+        raise out_of_order(f"The next choice is number {place.trial}, counted from 0, not {report.trial}.")
+    _check(study, block, place, report)
+    goal = place.goal if report.goal is None else report.goal
+    arm = study.sampled(block.dynamic, place.position, goal)
+    drawn = reward(study.landscapes[block.landscape], arm, person.seed, report.block, report.trial)
+    connection.execute(
+        insert(choices).values(
+            person=person.id, block=report.block, trial=report.trial, position=place.position, goal=goal, arm=arm,
+            reward=drawn, missed=report.goal is None, n_clicks=len(report.clicks),
+            first_click_ms=report.clicks[0][1] if report.clicks else None,
+            last_click_ms=report.clicks[-1][1] if report.clicks else None,
+            clicks=json.dumps(report.clicks, separators=(",", ":")), elapsed_ms=report.elapsed_ms,
+            overrun_ms=report.elapsed_ms - block.deadline_ms, pauses=report.pauses, epoch=person.epoch,
+            attempts=report.attempt, received_at=now, flags=_flags(block, place, report, now),
+        )
+    )  # fmt: skip
+    _advance(connection, study, person, block, report.trial, drawn, now)
+    return _made(connection, person, block, report.trial, arm, goal, drawn)
+
+
+def _check(study: Study, block: Any, place: Place, report: Report) -> None:
+    """Refuse what cannot have happened."""
+    allowed = study.allowed(block.dynamic, place.position)
+    for square, _ in report.clicks:
+        if not 0 <= square < study.n_arms:
+            raise invalid(f"A square must be 0 to {study.n_arms - 1}, got {square}.")
+        if allowed is not None and square not in allowed:
+            raise invalid(f"Square {square} is not next to square {place.position}, where the dot is.")
+    if report.goal != (report.clicks[-1][0] if report.clicks else None):
+        raise invalid("goal must be the square clicked last, or null if none was clicked.")
+    times = [0.0, *(ms for _, ms in report.clicks), report.elapsed_ms]
+    if any(later < earlier for earlier, later in pairwise(times)):
+        raise invalid("Clicks must come one after another, between 0 and elapsed_ms.")
+    if report.elapsed_ms < block.deadline_ms - CLOCK_SLACK_MS:
+        raise invalid(f"A choice is recorded when its {block.deadline_ms} ms are up, got elapsed_ms {report.elapsed_ms:g}.")
+
+
+def _flags(block: Any, place: Place, report: Report, now: float) -> str:
+    """What is doubtful about a choice, or worth knowing."""
+    waited_s = now - place.last_at
+    doubts = {
+        # Honest clocks start after the last answer was sent, so that the server sees at least as much time pass.
+        "early": waited_s < report.elapsed_ms / 1000 - 0.005,
+        "overrun": report.elapsed_ms - block.deadline_ms >= OVERRUN_MS,
+        "paused": report.pauses > 0,
+        "retried": report.attempt > 1,
+        "slow": waited_s - report.elapsed_ms / 1000 > SLOW_S,
+    }
+    return " ".join(name for name, so in doubts.items() if so)
+
+
+def _advance(connection: Connection, study: Study, person: Any, block: Any, trial: int, drawn: float, now: float) -> None:
+    changes: dict[str, Any] = {"seen_at": now}
+    if block.kind == "task":
+        changes["points"] = people.c.points + drawn
+    if trial + 1 == block.n_trials:
+        last = block.number + 1 == len(plans(study, person))
+        changes |= {"begun": False, "block": block.number + 1, "stage": "debriefing" if last else "play"}
+    _change(connection, person, **changes)
+
+
+def points_of(connection: Connection, person: Any, number: int, until: int | None = None) -> float:
+    """The points of a block, up to and with a trial."""
+    query = select(func.coalesce(func.sum(choices.c.reward), 0.0)).where(
+        choices.c.person == person.id, choices.c.block == number
+    )
+    return float(connection.execute(query if until is None else query.where(choices.c.trial <= until)).scalar_one())
+
+
+def _made(connection: Connection, person: Any, block: Any, trial: int, arm: int, goal: int, drawn: float) -> Made:
+    in_block = points_of(connection, person, block.number, trial)
+    points = float(connection.execute(select(people.c.points).where(people.c.id == person.id)).scalar_one())
+    yellow = goal if block.dynamic == "travel" else arm
+    return Made(trial, arm, yellow, drawn, points, in_block, block.n_trials - trial - 1)
+
+
+def _change(connection: Connection, person: Any, **values: Any) -> None:
+    connection.execute(update(people).where(people.c.id == person.id).values(values))

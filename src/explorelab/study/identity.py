@@ -1,0 +1,74 @@
+"""Who has come: read from the address of the page, as Prolific and MTurk write it, or from the browser's own key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from explorelab.study.refusals import invalid
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""MTurk's name for an assignment that has not been accepted."""
+LONGEST = 128
+
+
+class Arrival(NamedTuple):
+    """Someone at the door."""
+
+    source: str
+    identity: str
+    """SHA-256 of source and who they are: the same person has the same."""
+    platform_id: str | None = None
+    platform_session: str | None = None
+    platform_study: str | None = None
+    submit_to: str | None = None
+    agent: str | None = None
+    """Of a robot: what plays."""
+
+
+def is_preview(query: Mapping[str, str]) -> bool:
+    """Whether someone on MTurk only looks."""
+    return query.get("assignmentId") == PREVIEW
+
+
+def who(query: Mapping[str, str], key: str, pilot: bool) -> Arrival:
+    """Who has come. Robots say so with a key of the server; everybody else is a person."""
+    if pilot:
+        return Arrival("pilot", _hashed("pilot", key), agent=query.get("agent", "")[:2000])
+    if "PROLIFIC_PID" in query:
+        name = _name("PROLIFIC_PID", query)
+        session, study = (_optional(each, query) for each in ("SESSION_ID", "STUDY_ID"))
+        return Arrival("prolific", _hashed("prolific", name), name, session, study)
+    if "workerId" in query:
+        name = _name("workerId", query)
+        session, study = (_optional(each, query) for each in ("assignmentId", "hitId"))
+        return Arrival("mturk", _hashed("mturk", name), name, session, study, _submit_to(query.get("turkSubmitTo", "")))
+    return Arrival("plain", _hashed("plain", key))
+
+
+def _hashed(source: str, name: str) -> str:
+    return sha256(f"{source}:{name}".encode()).hexdigest()
+
+
+def _name(key: str, query: Mapping[str, str]) -> str:
+    value = query[key].strip()
+    if not 1 <= len(value) <= LONGEST or not value.isascii() or not value.isprintable():
+        raise invalid(f"{key} in the address must be 1 to {LONGEST} plain characters, got {len(value)}.")
+    return value
+
+
+def _optional(key: str, query: Mapping[str, str]) -> str | None:
+    return _name(key, query) if query.get(key, "").strip() else None
+
+
+def _submit_to(address: str) -> str | None:
+    """Where to return to, if that is MTurk: the address comes from the link, and anyone can write a link."""
+    scheme, _, rest = address.partition("://")
+    host = rest.split("/", 1)[0].lower()
+    known = host == "mturk.com" or host.endswith(".mturk.com")
+    return (
+        f"https://{host}"
+        if scheme == "https" and known and set(host) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-")
+        else None
+    )

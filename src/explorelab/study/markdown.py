@@ -1,0 +1,51 @@
+"""Markdown pages as HTML that is safe to show: no HTML of their own, no scripts, no styles, no pictures from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+_LINK = re.compile(r"(?:https?://[^/?#]|mailto:[^?#])", re.IGNORECASE)
+
+
+def to_html(text: str) -> str:
+    """The page as HTML. HTML in it is shown as it is written; links open a page of their own that knows nothing of ours."""
+    return _converter().render(text)
+
+
+@cache
+def _converter() -> MarkdownIt:
+    converter = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
+    converter.validateLink = _may_link  # type: ignore[assignment, method-assign]
+    converter.add_render_rule("link_open", _link_open)
+    converter.add_render_rule("th_open", _cell_open)
+    converter.add_render_rule("td_open", _cell_open)
+    return converter
+
+
+def _may_link(address: str) -> bool:
+    return _LINK.match(address) is not None
+
+
+def _link_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, environment: Any) -> str:
+    """A link in a new tab, without the address of this page: people's platform names stand in it."""
+    token = tokens[number]
+    token.attrSet("target", "_blank")
+    token.attrSet("rel", "noopener")
+    token.attrSet("referrerpolicy", "no-referrer")
+    return self.renderToken(tokens, number, options, environment)
+
+
+def _cell_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, environment: Any) -> str:
+    """A cell of a table, aligned by a class: pages may not hold styles."""
+    token = tokens[number]
+    style = str(token.attrs.pop("style", ""))
+    if style:
+        token.attrSet("class", style.replace("text-align:", "align-"))
+    return self.renderToken(tokens, number, options, environment)

@@ -1,0 +1,129 @@
+"""People's way through the study: arriving, consenting, finishing, withdrawing. Each function is one transaction's work."""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from explorelab.study.assignment import assign
+from explorelab.study.design import Study
+from explorelab.study.identity import Arrival
+from explorelab.study.refusals import no_token, not_now, out_of_order, taken_over
+from explorelab.study.tables import blocks, choices, consents, deletions, events, people
+from explorelab.study.tokens import new_code
+
+ENDED = ("finished", "declined", "withdrawn")
+
+
+def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Any:
+    """The person who has come: someone known continues, someone new is entered. A new page replaces the last one.
+
+    Whoever stayed away for too long is returned as they are: `expired` says so of them.
+    """
+    known = connection.execute(select(people).where(people.c.identity == arrival.identity).with_for_update()).one_or_none()
+    if known is None:
+        values: dict[str, Any] = {
+            **arrival._asdict(), "code": new_code(), "pilot": arrival.source == "pilot", "seed": secrets.randbits(62),
+            "stage": "consent", "block": 0, "begun": False, "epoch": 1, "page": page, "points": 0.0,
+            "arrived_at": now, "seen_at": now,
+        }  # fmt: skip
+        number = connection.execute(insert(people).values(values)).inserted_primary_key[0]  # type: ignore[index]
+        return _row(connection, int(number))
+    if known.page == page or expired(known, study, now):
+        return known
+    session = {"platform_session": arrival.platform_session, "submit_to": arrival.submit_to}
+    changes = {
+        **({name: value for name, value in session.items() if value}),
+        "page": page,
+        "epoch": known.epoch + 1,
+        "seen_at": now,
+    }
+    _change(connection, known, **changes)
+    return _row(connection, known.id)
+
+
+def expired(person: Any, study: Study, now: float) -> bool:
+    """Whether someone in the middle has stayed away for too long."""
+    return person.stage not in ("consent", *ENDED) and now - person.seen_at > 60 * study.server.return_within_minutes
+
+
+def found(connection: Connection, code: str, epoch: int | None, now: float, locked: bool = True) -> Any:
+    """The person with this code, at their last page; in a transaction that writes, nobody else changes them meanwhile."""
+    query = select(people).where(people.c.code == code)
+    person = connection.execute(query.with_for_update() if locked else query).one_or_none()
+    if person is None:
+        raise no_token()
+    if epoch is not None and epoch != person.epoch:
+        raise taken_over()
+    return person
+
+
+def version_of(text: str) -> str:
+    """By what a version of a text is known."""
+    return sha256(text.encode()).hexdigest()
+
+
+def consent(connection: Connection, study: Study, person: Any, agreed: bool, version: str, now: float) -> Any:
+    """The person after their answer; the same answer again changes nothing."""
+    text = study.texts.pages["consent"]
+    earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
+    if earlier is not None:
+        if earlier.agreed != agreed:
+            raise not_now("Consent has been answered already; to stop taking part, withdraw.")
+        return person
+    if person.stage != "consent":
+        raise not_now("Consent is not asked for at this stage.")
+    if version != version_of(text):
+        raise out_of_order("The text has changed since it was shown: load the page again.")
+    connection.execute(insert(consents).values(person=person.id, agreed=agreed, at=now, version=version, text=text))
+    if agreed:
+        cell = assign(connection, study, person.pilot, now)
+        _change(connection, person, stage="instructions", cell=cell.name, seen_at=now)
+    else:
+        _change(connection, person, stage="declined", seen_at=now)
+    return _row(connection, person.id)
+
+
+def finish(connection: Connection, person: Any, now: float) -> Any:
+    """The person at the end; they have read the debriefing."""
+    if person.stage == "finished":
+        return person
+    if person.stage != "debriefing":
+        raise not_now("There are choices left to make before the end.")
+    _change(connection, person, stage="finished", finished_at=now, seen_at=now)
+    return _row(connection, person.id)
+
+
+def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> Any:
+    """The person after leaving; if they wish, with everything of theirs deleted."""
+    if person.stage == "declined":
+        raise not_now("Nothing is kept of someone who declined.")
+    if erase:
+        erased(connection, person, "participant", now)
+    _change(connection, person, stage="withdrawn", seen_at=now)
+    return _row(connection, person.id)
+
+
+def erased(connection: Connection, person: Any, by: str, now: float) -> int:
+    """How many choices were deleted, with all else of the person but the bare row, which bars a second time."""
+    counted = select(func.count()).select_from(choices).where(choices.c.person == person.id)
+    n_choices = int(connection.execute(counted).scalar_one())
+    for table in (choices, events, blocks, consents):
+        connection.execute(delete(table).where(table.c.person == person.id))
+    _change(
+        connection, person, stage="withdrawn", cell=None, platform_id=None, platform_session=None, platform_study=None,
+        submit_to=None, points=0.0, seed=0, agent=None, block=0, begun=False,
+    )  # fmt: skip
+    connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
+    return n_choices
+
+
+def _row(connection: Connection, number: int) -> Row[Any]:
+    return connection.execute(select(people).where(people.c.id == number)).one()
+
+
+def _change(connection: Connection, person: Any, **values: Any) -> None:
+    connection.execute(update(people).where(people.c.id == person.id).values(values))

@@ -1,0 +1,123 @@
+"""Serving a study: the database brought up to date, the address printed, the server run until it is stopped."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from explorelab.errors import InputError
+
+FOLDER, PASSWORD = "EXPLORELAB_STUDY", "EXPLORELAB_ADMIN_PASSWORD"
+"""Names of environment variables by which worker processes are told what to serve."""
+SHORTEST = 8
+
+
+class Links(NamedTuple):
+    """Where the study is."""
+
+    participants: str
+    admin: str
+    password: str | None
+    """The researcher's password, if it was made here and is to be shown."""
+
+
+def is_local(host: str) -> bool:
+    """Whether only this computer can reach the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def password_for(host: str, file: Path | None) -> tuple[str, bool]:
+    """The researcher's password, and whether it was made here: only for an address that nobody else can reach."""
+    told = os.environ.get(PASSWORD, "")
+    if file is not None:
+        try:
+            told = file.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise InputError(f"{file}: cannot read the password: {error.strerror or error}.") from None
+    if told and len(told) < SHORTEST:
+        raise InputError(f"the researcher's password must have at least {SHORTEST} characters, got {len(told)}.")
+    if told:
+        return told, False
+    if not is_local(host):
+        raise InputError(
+            f"{host} can be reached by others, so the researcher's page needs a password: set {PASSWORD}, "
+            "or write it into a file and name that with --admin-password-file."
+        )
+    return secrets.token_urlsafe(12), True
+
+
+def serve(
+    folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
+    public_url: str = "", announce: object = print,
+) -> None:  # fmt: skip
+    """Serve the study in this folder until interrupted."""
+    import uvicorn
+
+    from explorelab.study.settings import load_study
+    from explorelab.study.store import open_store
+
+    study = load_study(folder)
+    password, made = password_for(host, password_file)
+    store = open_store(study.database, folder)
+    dialect = store.dialect
+    store.close()
+    if workers > 1 and dialect == "sqlite":
+        raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
+    base = public_url.rstrip("/") or f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password}
+    assert callable(announce)
+    announce(Links(f"{base}/", f"{base}/admin", password if made else None))
+    # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
+    uvicorn.run(
+        "explorelab.study.serve:application", factory=True, host=host, port=port, workers=workers, access_log=False,
+        log_level="warning", server_header=False, timeout_graceful_shutdown=5, limit_concurrency=4000,
+    )  # fmt: skip
+
+
+def application() -> object:
+    """The application, in each worker process."""
+    from explorelab.study.app import create_app
+    from explorelab.study.settings import load_study
+    from explorelab.study.store import open_store
+
+    folder = Path(os.environ[FOLDER])
+    study = load_study(folder)
+    return create_app(study, open_store(study.database, folder), admin_password=os.environ[PASSWORD])
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a server of this study that runs in this process while the block lasts, on a free port."""
+    import socket
+    import threading
+    import time
+
+    import uvicorn
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: os.environ.get(PASSWORD) or secrets.token_urlsafe(12)}
+    config = uvicorn.Config(application, factory=True, port=port, access_log=False, log_level="warning", server_header=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise InputError(f"the study in {folder} could not be served; start it by `explorelab study serve {folder}`.")
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)

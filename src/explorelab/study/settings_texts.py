@@ -1,0 +1,146 @@
+"""What people read: the Markdown pages and the labels in texts.toml, checked against the templates of this package."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorelab.errors import unknown_name
+from explorelab.study.design import Study, Texts
+from explorelab.study.settings_reading import Problems, TomlFile, read_text, read_toml, shown
+
+TEMPLATES = Path(__file__).parent / "templates"
+"""The files of a new study."""
+PAGES = ("consent", "instructions", "debriefing", "declined", "withdrawn", "preview", "expired")
+"""Pages of a study, each a Markdown file of that name."""
+PLACEHOLDERS = (
+    "title", "width", "height", "n_squares", "n_blocks", "n_trials", "n_training", "n_training_trials",
+    "fastest", "slowest", "minutes", "currency", "base", "per_point", "most",
+)  # fmt: skip
+"""What pages may say in braces; the study fills it in. The template of study.toml says what each is."""
+
+_BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>&#!~|])")
+
+
+def read_texts(folder: Path, problems: Problems) -> Texts:
+    """Labels and pages of a study, pages with their placeholders not yet filled."""
+    toml = read_toml(folder / "texts.toml", problems)
+    language, direction, labels = _labels(toml) if toml is not None else ("", "", {})
+    pages = {page: _page(folder / f"{page}.md", problems) for page in PAGES}
+    return Texts(language, "rtl" if direction == "rtl" else "ltr", pages, labels)
+
+
+def _page(file: Path, problems: Problems) -> str:
+    text = read_text(file, problems)
+    if text is None:
+        return ""
+    if not text.strip():
+        problems.add(file, 1, "expected a page of text in Markdown, got an empty file.")
+    for found in _BRACES.finditer(text):
+        if found[1] is not None and found[1] not in PLACEHOLDERS:
+            line = text.count("\n", 0, found.start()) + 1
+            known = [f"{{{name}}}" for name in PLACEHOLDERS]
+            problems.add(file, line, f"{unknown_name('placeholder', found[0], known)}")
+    return text
+
+
+# Labels ---------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def template_labels() -> Mapping[str, str]:
+    """The labels that the page needs, in English."""
+    labels: dict[str, str] = tomllib.loads((TEMPLATES / "texts.toml").read_text(encoding="utf-8"))["labels"]
+    return labels
+
+
+def _labels(toml: TomlFile) -> tuple[str, str, dict[str, str]]:
+    toml.only("setting", toml.values, ("language", "direction", "labels"))
+    language, direction = toml.values.get("language"), toml.values.get("direction")
+    if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
+        toml.problem(("language",), f'language must be a code such as "en" or "pt-BR", got {_or_none(language)}.')
+    if direction not in ("ltr", "rtl"):
+        toml.problem(("direction",), f'direction must be "ltr" or "rtl", got {_or_none(direction)}.')
+    needed = template_labels()
+    table = toml.table("labels", known=needed)
+    for key, original in needed.items():
+        label = table.value(key)
+        if label is not None:
+            wrong = _wrong_label(label, original)
+            if wrong:
+                table.problem(key, wrong)
+    return str(language), str(direction), table.values
+
+
+def _wrong_label(label: Any, original: str) -> str:
+    """What is wrong with a label, if anything."""
+    if not isinstance(label, str):
+        return f"must be text in quotes, got {shown(label)}."
+    if original.strip() and not label.strip():
+        return f"must not be empty, got {shown(label)}."
+    if len(label) > 2000:
+        return f"must have at most 2000 characters, got {len(label)}."
+    wanted, came = _placeholders(original), _placeholders(label)
+    if wanted != came:
+        return f"must have {_listed(wanted)}, got {_listed(came)}."
+    return ""
+
+
+def _placeholders(text: str) -> set[str]:
+    return set(re.findall(r"\{[^{}]*\}", text))
+
+
+def _listed(placeholders: set[str]) -> str:
+    return "no placeholders" if not placeholders else " and ".join(sorted(placeholders))
+
+
+def _or_none(value: Any) -> str:
+    return "none" if value is None else shown(value)
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+def filled(study: Study) -> Texts:
+    """The texts of the study with its own numbers and names in its pages."""
+    values = _values(study)
+
+    def value(found: re.Match[str]) -> str:
+        return values[found[1]] if found[1] is not None else found[0][0]
+
+    pages = {page: _BRACES.sub(value, text) for page, text in study.texts.pages.items()}
+    return Texts(study.texts.language, study.texts.direction, pages, study.texts.labels)
+
+
+def _values(study: Study) -> dict[str, str]:
+    """What stands for each placeholder. The title is to be read as it is, so signs of Markdown in it are taken as text."""
+    seconds = [study.timings[timing] / 1000 for timing in study.task_timings]
+    plays = [sum(block.deadline_ms * block.n_trials for block in study.plan(cell)) for cell in study.cells]
+    values: dict[str, Any] = {
+        "title": _MARKDOWN.sub(r"\\\1", study.title),
+        "width": study.width,
+        "height": study.height,
+        "n_squares": study.n_arms,
+        "n_blocks": study.n_task_blocks,
+        "n_trials": study.n_trials,
+        "n_training": len(study.training),
+        "n_training_trials": study.training[0].n_trials if study.training else 0,
+        "fastest": f"{min(seconds):g}",
+        "slowest": f"{max(seconds):g}",
+        "minutes": math.ceil(max(plays) / 60_000),
+        "currency": study.payment.currency,
+        "base": f"{study.payment.base:.2f}",
+        "per_point": np.format_float_positional(study.payment.per_point, trim="-"),
+        "most": f"{study.payment.most:.2f}",
+    }
+    assert set(values) == set(PLACEHOLDERS)
+    return {name: str(value) for name, value in values.items()}

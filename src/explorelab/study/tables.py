@@ -1,0 +1,150 @@
+"""The tables of the database. Rows of choices and events are only ever added; see migrations/ for how they came to be.
+
+Times are UTC, in seconds since 1970 as the server's clock had them.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)  # fmt: skip
+
+metadata = MetaData()
+
+RowNumber = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _person() -> Column[int]:
+    return Column("person", RowNumber, ForeignKey("people.id", ondelete="CASCADE"), nullable=False)
+
+
+settings = Table(
+    "settings", metadata,
+    Column("name", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)  # fmt: skip
+"""What the server must remember: `secret`, from which tokens are made."""
+
+people = Table(
+    "people", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    Column("code", String(16), nullable=False, unique=True),  # the name in exports: random, says nothing
+    Column("identity", String(64), nullable=False, unique=True),  # SHA-256 of source and who it says they are
+    Column("source", String(16), nullable=False),  # plain, prolific, mturk, pilot
+    Column("platform_id", String(128)),  # Prolific's or MTurk's name of the person; for payment only
+    Column("platform_session", String(128)),  # Prolific's session or MTurk's assignment
+    Column("platform_study", String(128)),  # Prolific's study or MTurk's HIT
+    Column("submit_to", String(255)),  # where MTurk wants people to return to
+    Column("pilot", Boolean, nullable=False),
+    Column("seed", RowNumber, nullable=False),  # of start squares and rewards
+    Column("stage", String(16), nullable=False),  # consent, instructions, play, debriefing, finished, declined, withdrawn
+    Column("cell", String(64)),  # the condition, from consent on
+    Column("block", Integer, nullable=False, default=0),  # the block in play or next to be played, counted from 0
+    Column("begun", Boolean, nullable=False, default=False),  # whether that block has been begun
+    Column("epoch", Integer, nullable=False),  # page loads so far: only the last page is answered
+    Column("page", String(64), nullable=False),  # the last page's own random name
+    Column("points", Float, nullable=False, default=0.0),  # of task blocks
+    Column("arrived_at", Float, nullable=False),
+    Column("seen_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Column("agent", Text),  # of a pilot: which agent played, with its parameters
+    Index("people_stage", "stage", "pilot"),
+)  # fmt: skip
+
+consents = Table(
+    "consents", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("agreed", Boolean, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("version", String(64), nullable=False),  # SHA-256 of the text
+    Column("text", Text, nullable=False),
+    UniqueConstraint("person"),
+)  # fmt: skip
+
+blocks = Table(
+    "blocks", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("number", Integer, nullable=False),  # from 0, training first
+    Column("kind", String(16), nullable=False),
+    Column("dynamic", String(16), nullable=False),
+    Column("timing", String(32), nullable=False),
+    Column("deadline_ms", Integer, nullable=False),
+    Column("landscape", String(64), nullable=False),
+    Column("n_trials", Integer, nullable=False),
+    Column("start", Integer, nullable=False),  # where both dots are at first
+    Column("begun_at", Float, nullable=False),
+    UniqueConstraint("person", "number"),
+)  # fmt: skip
+
+choices = Table(
+    "choices", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("block", Integer, nullable=False),
+    Column("trial", Integer, nullable=False),  # from 0
+    Column("position", Integer, nullable=False),  # where the blue dot was
+    Column("goal", Integer, nullable=False),  # where the yellow dot was when time was up
+    Column("arm", Integer, nullable=False),  # the square that was sampled
+    Column("reward", Float, nullable=False),
+    Column("missed", Boolean, nullable=False),  # nobody clicked
+    Column("n_clicks", Integer, nullable=False),
+    Column("first_click_ms", Float),  # after the clock of this choice started
+    Column("last_click_ms", Float),
+    Column("clicks", Text, nullable=False),  # JSON: [[square, ms], ...], every click; changes of mind are here
+    Column("elapsed_ms", Float, nullable=False),  # of the clock when the choice was recorded in the browser
+    Column("overrun_ms", Float, nullable=False),  # elapsed over the deadline
+    Column("pauses", Integer, nullable=False),  # how often this choice was begun again after the page was hidden
+    Column("epoch", Integer, nullable=False),
+    Column("attempts", Integer, nullable=False),  # which attempt of the browser this was, from 1
+    Column("received_at", Float, nullable=False),
+    Column("flags", String(255), nullable=False),  # what the server doubts, words with spaces between
+    UniqueConstraint("person", "block", "trial"),
+)  # fmt: skip
+
+events = Table(
+    "events", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("epoch", Integer, nullable=False),
+    Column("number", Integer, nullable=False),  # of the event in its page, from 0
+    Column("kind", String(32), nullable=False),  # hidden, visible, blur, focus, offline, online, slow, pause, resume, ...
+    Column("block", Integer),
+    Column("trial", Integer),
+    Column("page_ms", Float, nullable=False),  # since the page was loaded
+    Column("value", Float),
+    Column("received_at", Float, nullable=False),
+    UniqueConstraint("person", "epoch", "number"),
+)  # fmt: skip
+
+payments = Table(
+    "payments", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("batch", String(32), nullable=False),  # the file that the payment was written to, by its time
+    Column("bonus", Float, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("person"),
+)  # fmt: skip
+"""Bonuses that have been handed out in a file: nobody is in two files."""
+
+deletions = Table(
+    "deletions", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    Column("at", Float, nullable=False),
+    Column("by", String(16), nullable=False),  # participant or researcher
+    Column("n_choices", Integer, nullable=False),
+)  # fmt: skip
+"""That something was deleted and how much; nothing about whom."""

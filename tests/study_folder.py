@@ -1,0 +1,35 @@
+"""Study folders to change and to complain about."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from explorelab.errors import InputError
+from explorelab.study.initialise import init_study
+from explorelab.study.settings import load_study
+from explorelab.study.settings_addresses import DATABASE
+
+
+def new_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new study, with a short name to look for in messages."""
+    monkeypatch.delenv(DATABASE, raising=False)
+    monkeypatch.chdir(tmp_path)
+    init_study(Path("my-study"))
+    return Path("my-study")
+
+
+def change(file: Path, old: str, new: str) -> int:
+    """Put the new text where the old one is, which must be there once outside comments; the line where it is."""
+    text = file.read_text(encoding="utf-8")
+    found = [at.start() for at in re.finditer(re.escape(old), text) if "#" not in text[: at.start()].rsplit("\n", 1)[-1]]
+    assert len(found) == 1, f"{old!r} is {len(found)} times in {file}"
+    (at,) = found
+    file.write_text(text[:at] + new + text[at + len(old) :], encoding="utf-8")
+    return text.count("\n", 0, at) + 1
+
+
+def problems(folder: Path) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        load_study(folder)
+    return str(caught.value).splitlines()
