@@ -332,6 +332,18 @@ def test_withdrawing_keeps_or_deletes_as_the_person_wishes(lab: Lab) -> None:
     assert Tab(lab, deletes.key).post("begin", block=0).status_code == 403
 
 
+def test_deleting_after_the_end_leaves_what_the_payment_needs(lab: Lab) -> None:
+    tab = Tab(lab, query={"PROLIFIC_PID": "abc"})
+    tab.consent()
+    for number in range(5):
+        tab.play_block(number)
+    points = tab.go("finish")["points"]
+    tab.go("withdraw", delete=True)
+    (person,) = lab.rows(tables.people)
+    assert (person.platform_id, person.points, person.cell) == ("abc", points, None)
+    assert lab.count(tables.choices) == lab.count(tables.blocks) == lab.count(tables.consents) == 0
+
+
 def test_events_are_kept_once_also_those_of_a_page_that_was_replaced(lab: Lab) -> None:
     old = in_play(lab)
     events = [{"number": i, "kind": kind, "page_ms": 10.0 * i} for i, kind in enumerate(("hidden", "visible"))]

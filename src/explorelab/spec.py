@@ -22,14 +22,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from explorelab import checks
-from explorelab.agents import Agent, agent_named, parameters_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task, bandit, grid, integer_noise, landscape, line, on_graph, profile, with_costs, with_noise
+
+if TYPE_CHECKING:
+    from explorelab.agents import Agent
 
 TABLES = ("agent", "task", "run", "sweep")
 TASK_KEYS = (
@@ -77,6 +79,9 @@ def _beside(path: Path, key: str, value: Any) -> Any:
 
 def build_agent(table: Table) -> Agent:
     """The agent that a table describes: its name, and any of its parameters."""
+    # Late: agents need JAX, and a server that only wants the task should not wait for it.
+    from explorelab.agents import agent_named, parameters_of
+
     given = dict(table)
     name = given.pop("name", "deterministic-ucl")
     known = parameters_of(name)

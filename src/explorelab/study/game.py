@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from explorelab.study.assignment import cell_named
 from explorelab.study.design import BlockPlan, Study, reward
@@ -20,6 +20,24 @@ CLOCK_SLACK_MS = 1.0
 """By how much a browser's clock, which is coarse on purpose, may fall short of the deadline."""
 OVERRUN_MS = 100.0
 SLOW_S = 2.0
+
+
+# Statements of a choice are made once: making them costs several times what the database takes to run them.
+_OF_BLOCK = (choices.c.person == bindparam("of_person"), choices.c.block == bindparam("of_block"))
+_BLOCK = select(blocks).where(blocks.c.person == bindparam("of_person"), blocks.c.number == bindparam("of_block"))
+_CHOICE = select(choices).where(*_OF_BLOCK, choices.c.trial == bindparam("of_trial"))
+_LAST = (
+    select(choices.c.trial, choices.c.arm, choices.c.goal, choices.c.reward, choices.c.received_at)
+    .where(*_OF_BLOCK)
+    .order_by(choices.c.trial.desc())
+    .limit(1)
+)
+_POINTS = select(func.coalesce(func.sum(choices.c.reward), 0.0)).where(*_OF_BLOCK, choices.c.trial <= bindparam("of_trial"))
+_KEEP = insert(choices)
+_STATE = ("seen_at", "points", "begun", "block", "stage")
+_ADVANCE = (
+    update(people).where(people.c.id == bindparam("of_person")).values({name: bindparam(f"new_{name}") for name in _STATE})
+)
 
 
 class Report(NamedTuple):
@@ -81,18 +99,12 @@ def begin(connection: Connection, study: Study, person: Any, number: int, now: f
 
 def block_of(connection: Connection, person: Any, number: int) -> Any:
     """A block that has been begun, or nothing."""
-    query = select(blocks).where(blocks.c.person == person.id, blocks.c.number == number)
-    return connection.execute(query).one_or_none()
+    return connection.execute(_BLOCK, {"of_person": person.id, "of_block": number}).one_or_none()
 
 
 def place_of(connection: Connection, person: Any, block: Any) -> Place:
     """Where the block stands: after its last choice, or at its start."""
-    last = connection.execute(
-        select(choices.c.trial, choices.c.arm, choices.c.goal, choices.c.reward, choices.c.received_at)
-        .where(choices.c.person == person.id, choices.c.block == block.number)
-        .order_by(choices.c.trial.desc())
-        .limit(1)
-    ).one_or_none()
+    last = connection.execute(_LAST, {"of_person": person.id, "of_block": block.number}).one_or_none()
     if last is None:
         return Place(0, block.start, block.start, None, block.begun_at)
     return Place(last.trial + 1, last.arm, _yellow(block, last), last.reward, last.received_at)
@@ -105,17 +117,14 @@ def _yellow(block: Any, choice: Any) -> int:
 
 def choose(connection: Connection, study: Study, person: Any, report: Report, now: float) -> Made:
     """The choice, kept; if it was kept before, as it was then, whatever is said now."""
-    earlier = connection.execute(
-        select(choices).where(
-            choices.c.person == person.id, choices.c.block == report.block, choices.c.trial == report.trial
-        )
-    ).one_or_none()
     block = block_of(connection, person, report.block)
-    if earlier is not None:
-        return _made(connection, person, block, earlier.trial, earlier.arm, earlier.goal, earlier.reward)
-    if person.stage != "play" or block is None or not person.begun or report.block != person.block:
+    place = place_of(connection, person, block) if block is not None else None
+    if block is not None and place is not None and report.trial < place.trial:
+        key = {"of_person": person.id, "of_block": report.block, "of_trial": report.trial}
+        kept = connection.execute(_CHOICE, key).one()
+        return _made(connection, person.points, person, block, kept.trial, kept.arm, kept.goal, kept.reward)
+    if place is None or person.stage != "play" or not person.begun or report.block != person.block:
         raise out_of_order(f"Block {report.block} is not being played.")
-    place = place_of(connection, person, block)
     if report.trial != place.trial:
         raise out_of_order(f"The next choice is number {place.trial}, counted from 0, not {report.trial}.")
     _check(study, block, place, report)
@@ -123,18 +132,20 @@ def choose(connection: Connection, study: Study, person: Any, report: Report, no
     arm = study.sampled(block.dynamic, place.position, goal)
     drawn = reward(study.landscapes[block.landscape], arm, person.seed, report.block, report.trial)
     connection.execute(
-        insert(choices).values(
-            person=person.id, block=report.block, trial=report.trial, position=place.position, goal=goal, arm=arm,
-            reward=drawn, missed=report.goal is None, n_clicks=len(report.clicks),
-            first_click_ms=report.clicks[0][1] if report.clicks else None,
-            last_click_ms=report.clicks[-1][1] if report.clicks else None,
-            clicks=json.dumps(report.clicks, separators=(",", ":")), elapsed_ms=report.elapsed_ms,
-            overrun_ms=report.elapsed_ms - block.deadline_ms, pauses=report.pauses, epoch=person.epoch,
-            attempts=report.attempt, received_at=now, flags=_flags(block, place, report, now),
-        )
+        _KEEP,
+        {
+            "person": person.id, "block": report.block, "trial": report.trial, "position": place.position, "goal": goal,
+            "arm": arm, "reward": drawn, "missed": report.goal is None, "n_clicks": len(report.clicks),
+            "first_click_ms": report.clicks[0][1] if report.clicks else None,
+            "last_click_ms": report.clicks[-1][1] if report.clicks else None,
+            "clicks": json.dumps(report.clicks, separators=(",", ":")), "elapsed_ms": report.elapsed_ms,
+            "overrun_ms": report.elapsed_ms - block.deadline_ms, "pauses": report.pauses, "epoch": person.epoch,
+            "attempts": report.attempt, "received_at": now, "flags": _flags(block, place, report, now),
+        },
     )  # fmt: skip
-    _advance(connection, study, person, block, report.trial, drawn, now)
-    return _made(connection, person, block, report.trial, arm, goal, drawn)
+    points = person.points + (drawn if block.kind == "task" else 0.0)
+    _advance(connection, study, person, block, report.trial, points, now)
+    return _made(connection, points, person, block, report.trial, arm, goal, drawn)
 
 
 def _check(study: Study, block: Any, place: Place, report: Report) -> None:
@@ -168,27 +179,25 @@ def _flags(block: Any, place: Place, report: Report, now: float) -> str:
     return " ".join(name for name, so in doubts.items() if so)
 
 
-def _advance(connection: Connection, study: Study, person: Any, block: Any, trial: int, drawn: float, now: float) -> None:
-    changes: dict[str, Any] = {"seen_at": now}
-    if block.kind == "task":
-        changes["points"] = people.c.points + drawn
-    if trial + 1 == block.n_trials:
-        last = block.number + 1 == len(plans(study, person))
-        changes |= {"begun": False, "block": block.number + 1, "stage": "debriefing" if last else "play"}
-    _change(connection, person, **changes)
+def _advance(connection: Connection, study: Study, person: Any, block: Any, trial: int, points: float, now: float) -> None:
+    """The person after a choice: perhaps at the end of a block, or of all of them."""
+    over = trial + 1 == block.n_trials
+    last = over and block.number + 1 == len(plans(study, person))
+    after = (now, points, not over, block.number + over, "debriefing" if last else "play")
+    new = {f"new_{name}": value for name, value in zip(_STATE, after, strict=True)}
+    connection.execute(_ADVANCE, {"of_person": person.id, **new})
 
 
 def points_of(connection: Connection, person: Any, number: int, until: int | None = None) -> float:
     """The points of a block, up to and with a trial."""
-    query = select(func.coalesce(func.sum(choices.c.reward), 0.0)).where(
-        choices.c.person == person.id, choices.c.block == number
-    )
-    return float(connection.execute(query if until is None else query.where(choices.c.trial <= until)).scalar_one())
+    key = {"of_person": person.id, "of_block": number, "of_trial": START if until is None else until}
+    return float(connection.execute(_POINTS, key).scalar_one())
 
 
-def _made(connection: Connection, person: Any, block: Any, trial: int, arm: int, goal: int, drawn: float) -> Made:
+def _made(
+    connection: Connection, points: float, person: Any, block: Any, trial: int, arm: int, goal: int, drawn: float
+) -> Made:
     in_block = points_of(connection, person, block.number, trial)
-    points = float(connection.execute(select(people.c.points).where(people.c.id == person.id)).scalar_one())
     yellow = goal if block.dynamic == "travel" else arm
     return Made(trial, arm, yellow, drawn, points, in_block, block.n_trials - trial - 1)
 

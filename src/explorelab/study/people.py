@@ -6,7 +6,7 @@ import secrets
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from explorelab.study.assignment import assign
 from explorelab.study.design import Study
@@ -15,6 +15,8 @@ from explorelab.study.refusals import no_token, not_now, out_of_order, taken_ove
 from explorelab.study.tables import blocks, choices, consents, deletions, events, people
 from explorelab.study.tokens import new_code
 
+_PERSON = select(people).where(people.c.code == bindparam("of_code"))
+_LOCKED = _PERSON.with_for_update()
 ENDED = ("finished", "declined", "withdrawn")
 
 
@@ -52,8 +54,7 @@ def expired(person: Any, study: Study, now: float) -> bool:
 
 def found(connection: Connection, code: str, epoch: int | None, now: float, locked: bool = True) -> Any:
     """The person with this code, at their last page; in a transaction that writes, nobody else changes them meanwhile."""
-    query = select(people).where(people.c.code == code)
-    person = connection.execute(query.with_for_update() if locked else query).one_or_none()
+    person = connection.execute(_LOCKED if locked else _PERSON, {"of_code": code}).one_or_none()
     if person is None:
         raise no_token()
     if epoch is not None and epoch != person.epoch:
@@ -113,10 +114,10 @@ def erased(connection: Connection, person: Any, by: str, now: float) -> int:
     n_choices = int(connection.execute(counted).scalar_one())
     for table in (choices, events, blocks, consents):
         connection.execute(delete(table).where(table.c.person == person.id))
-    _change(
-        connection, person, stage="withdrawn", cell=None, platform_id=None, platform_session=None, platform_study=None,
-        submit_to=None, points=0.0, seed=0, agent=None, block=0, begun=False,
-    )  # fmt: skip
+    names = {"platform_id": None, "platform_session": None, "platform_study": None, "submit_to": None, "points": 0.0}
+    # Whoever had finished has earned the bonus: what paying it needs stays.
+    gone = {} if person.finished_at is not None else names
+    _change(connection, person, stage="withdrawn", cell=None, seed=0, agent=None, block=0, begun=False, **gone)
     connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
     return n_choices
 

@@ -1,0 +1,41 @@
+"""What the command line says after taking something out of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from explorelab.study.design import Study
+from explorelab.study.export import Pilots, export_study
+from explorelab.study.settings import load_study
+from explorelab.study.store import open_store
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[tuple[Study, Engine]]:
+    """A study and its database, brought up to date."""
+    study = load_study(folder)
+    store = open_store(study.database, folder)
+    try:
+        yield study, store.engine
+    finally:
+        store.close()
+
+
+def export(folder: Path, out: Path, pilots: Pilots) -> str:
+    """Everything recorded, written; what was written, in words."""
+    with opened(folder) as (study, engine):
+        done = export_study(study, engine, out, pilots=pilots)
+    following = [f"Next: explorelab check {done.choices}"] if done.n_task_choices else []
+    return "\n".join([*done.lines(), f"wrote {done.out}", *following])
+
+
+def pay(folder: Path, out: Path, again: bool) -> str:
+    """Bonuses, written; what was written, in words."""
+    from explorelab.study.payment import pay as write_payments
+
+    with opened(folder) as (study, engine):
+        return str(write_payments(study, engine, out, again=again))
