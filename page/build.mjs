@@ -1,0 +1,75 @@
+// Builds the pages of the study server (../src/explorelab/study/static) and the stand-alone plugin (dist).
+import { build } from "esbuild";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { licences } from "./licences.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const source = (...parts) => join(here, ...parts);
+const pages = source("..", "src", "explorelab", "study", "static");
+const plugin = source("dist");
+
+const common = {
+  absWorkingDir: here,
+  bundle: true,
+  target: ["es2020", "chrome100", "firefox100", "safari15.4"],
+  logLevel: "warning",
+  metafile: true,
+  charset: "utf8",
+};
+
+/** One page: its script and style become NAME.js and NAME.css, its HTML is copied as it is. */
+async function page(name, script, style, html) {
+  const entries = [script, style].filter((file) => existsSync(source(file)));
+  const result = await build({
+    ...common,
+    entryPoints: entries.map((file) => ({ in: source(file), out: name })),
+    outdir: pages,
+    format: "iife",
+    minify: true,
+  });
+  if (existsSync(source(html))) copyFileSync(source(html), join(pages, html.split("/").at(-1)));
+  return result.metafile;
+}
+
+/** The plugin alone: for bundlers (grid-bandit.mjs, jsPsych imported) and for a script element (grid-bandit.js). */
+async function standAlone() {
+  const entry = source("plugin", "grid-bandit.ts");
+  await build({ ...common, entryPoints: [entry], outfile: join(plugin, "grid-bandit.mjs"), format: "esm", external: ["jspsych"] });
+  await build({
+    ...common,
+    entryPoints: [entry],
+    outfile: join(plugin, "grid-bandit.js"),
+    format: "iife",
+    globalName: "jsPsychGridBandit",
+    // A page that loads jsPsych by a script element has its exports as the global jsPsychModule.
+    plugins: [globalModule("jspsych", "jsPsychModule")],
+    footer: { js: "jsPsychGridBandit = jsPsychGridBandit.default;" },
+  });
+  copyFileSync(source("plugin", "grid-bandit.css"), join(plugin, "grid-bandit.css"));
+}
+
+/** An esbuild plugin: `import ... from NAME` reads the global variable instead. */
+function globalModule(name, variable) {
+  return {
+    name: "global-module",
+    setup(builder) {
+      builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: "global" }));
+      builder.onLoad({ filter: /.*/, namespace: "global" }, () => ({ contents: `module.exports = ${variable};` }));
+    },
+  };
+}
+
+mkdirSync(pages, { recursive: true });
+mkdirSync(plugin, { recursive: true });
+const built = [];
+if (existsSync(source("src", "main.ts"))) {
+  built.push(await page("study", "src/main.ts", "src/study.css", "src/index.html"));
+}
+if (existsSync(source("src", "admin", "admin.ts"))) {
+  built.push(await page("admin", "src/admin/admin.ts", "src/admin/admin.css", "src/admin/admin.html"));
+  copyFileSync(source("src", "admin", "login.html"), join(pages, "login.html"));
+}
+if (existsSync(source("plugin", "grid-bandit.ts"))) await standAlone();
+writeFileSync(join(pages, "licences.txt"), licences(here, built));

@@ -1,0 +1,49 @@
+/** What a choice is answered with, and a small stand-in for a server that draws rewards in the browser. */
+
+import { sampled, type Dynamic, type Shape } from "./rules";
+
+/** A choice as the browser saw it. */
+export interface Report {
+  /** From 0. */
+  trial: number;
+  /** Where the blue dot was. */
+  position: number;
+  /** The square of the last click; null: nobody clicked. */
+  goal: number | null;
+  /** The yellow dot when time was up: the last click, or where it was before. */
+  yellow: number;
+  /** Every click: square and milliseconds after this choice's clock started. */
+  clicks: [number, number][];
+  elapsed_ms: number;
+  /** How often this choice was begun again after a pause. */
+  pauses: number;
+  /** 1 at first; more where an earlier attempt to report failed. */
+  attempt: number;
+}
+
+export interface Answer {
+  /** The square that was sampled. */
+  arm: number;
+  /** Where the blue dot is now; left out: at the arm. */
+  position?: number;
+  /** Where the yellow dot is now; left out: at the arm. */
+  goal?: number;
+  reward: number;
+  /** Points of the block so far; left out: the rewards are added up. */
+  points_block?: number;
+}
+
+export type Choose = (report: Report) => Answer | Promise<Answer>;
+
+/** Answers with the mean of the square and a whole number from -noise to noise, each as likely. */
+export function choosesLocally(means: readonly number[], noise: number, dynamic: Dynamic, shape: Shape): Choose {
+  const expected = shape.width * shape.height;
+  if (means.length !== expected) {
+    throw new Error(`grid-bandit: expected ${expected} means (or a function \`choose\`), got ${means.length}`);
+  }
+  return ({ position, yellow }) => {
+    const arm = sampled(dynamic, position, yellow, shape);
+    const wholeNumber = Math.floor(Math.random() * (2 * noise + 1)) - noise;
+    return { arm, goal: yellow, reward: means[arm]! + wholeNumber };
+  };
+}

@@ -1,0 +1,85 @@
+/** What jsPsych knows of the plugin: its parameters and its data. */
+
+import { ParameterType } from "jspsych";
+import { version } from "../package.json";
+
+export const info = {
+  name: "grid-bandit",
+  version,
+  parameters: {
+    /** Columns. */
+    width: { type: ParameterType.INT, default: 10 },
+    /** Rows. */
+    height: { type: ParameterType.INT, default: 10 },
+    /** "standard": any square. "neighbour": the square of the blue dot or one beside it. "travel": any square is a goal, the dot walks. */
+    dynamic: { type: ParameterType.STRING, default: "standard" },
+    /** Time for each choice. */
+    deadline_ms: { type: ParameterType.INT, default: 6000 },
+    /** Choices in the block. */
+    n_trials: { type: ParameterType.INT, default: 10 },
+    /** The square (column * height + row) where both dots are at first; null: a random one. */
+    start: { type: ParameterType.INT, default: null },
+    /** The first choice to be made, from 0; more than 0 where an interrupted block is taken up again. */
+    first_trial: { type: ParameterType.INT, default: 0 },
+    /** Where the blue dot is at first; null: at `start`. */
+    position: { type: ParameterType.INT, default: null },
+    /** Where the yellow dot is at first; null: at the blue one. */
+    goal: { type: ParameterType.INT, default: null },
+    /** The reward shown at first; null: a blank box. */
+    last_reward: { type: ParameterType.FLOAT, default: null },
+    /** Points of this block so far. */
+    points: { type: ParameterType.FLOAT, default: 0 },
+    /** Texts that replace the English ones; see labels.ts for their names. */
+    labels: { type: ParameterType.OBJECT, default: {} },
+    /** The language in which numbers are written, as "de" or "en-GB"; "": the browser's. */
+    language: { type: ParameterType.STRING, default: "" },
+    /** Records a choice: function(report) -> {arm, reward, position?, goal?, points_block?}, or a promise of it; null: `means` and `noise`. */
+    choose: { type: ParameterType.FUNCTION, default: null },
+    /** The mean reward of every square, by number, where there is no `choose`. */
+    means: { type: ParameterType.FLOAT, array: true, default: [] },
+    /** A whole number from -noise to noise, each as likely, is added to the mean. */
+    noise: { type: ParameterType.INT, default: 5 },
+    /** Whether the block stands still while the page is hidden. */
+    pause_when_hidden: { type: ParameterType.BOOL, default: true },
+    /** Whether the block waits for a press before the first clock starts. */
+    start_paused: { type: ParameterType.BOOL, default: false },
+    /** How long the last reward stays on the screen. */
+    after_last_ms: { type: ParameterType.INT, default: 1200 },
+    /** Hears of what happens: function(kind, value, trial), kind "pause", "resume", "retry" or "unavailable". */
+    on_event: { type: ParameterType.FUNCTION, default: null },
+    /** Gets the block when it begins: an object with pause(reason), resume(reason) and stop(). */
+    on_begin: { type: ParameterType.FUNCTION, default: null },
+  },
+  data: {
+    /** The trial number of each choice, from 0. */
+    trial: { type: ParameterType.INT, array: true },
+    /** The squares that were sampled. */
+    arm: { type: ParameterType.INT, array: true },
+    /** Where the yellow dot was when time was up. */
+    goal: { type: ParameterType.INT, array: true },
+    reward: { type: ParameterType.FLOAT, array: true },
+    /** Whether nobody clicked. */
+    missed: { type: ParameterType.BOOL, array: true },
+    /** Every click of every choice: [[square, ms], ...]. */
+    clicks: { type: ParameterType.COMPLEX, array: true },
+    /** The clock when the choice was recorded. */
+    elapsed_ms: { type: ParameterType.FLOAT, array: true },
+    /** How much later than the deadline that was. */
+    overrun_ms: { type: ParameterType.FLOAT, array: true },
+    /** How often the choice was begun again after a pause. */
+    pauses: { type: ParameterType.INT, array: true },
+    /** How many attempts it took to report the choice. */
+    attempts: { type: ParameterType.INT, array: true },
+    /** Points of the block at the end. */
+    points: { type: ParameterType.FLOAT },
+    /** Whether all choices were made and recorded. */
+    complete: { type: ParameterType.BOOL },
+  },
+  citations: {
+    apa: "Reverdy, P. B., Srivastava, V., & Leonard, N. E. (2014). Modeling human decision making in generalized Gaussian multiarmed bandits. Proceedings of the IEEE, 102(4), 544-571.",
+    bibtex:
+      "@article{reverdy2014modeling, author = {Reverdy, Paul B. and Srivastava, Vaibhav and Leonard, Naomi Ehrich}, title = {Modeling Human Decision Making in Generalized {Gaussian} Multiarmed Bandits}, journal = {Proceedings of the IEEE}, volume = {102}, number = {4}, pages = {544--571}, year = {2014}}",
+  },
+} as const;
+
+export type Info = typeof info;

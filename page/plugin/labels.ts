@@ -1,0 +1,31 @@
+/** Every text of the plugin in English; a study may give its own with the parameter `labels`. */
+
+export const DEFAULT_LABELS = {
+  reward_caption: "Last reward",
+  counter: "Choice {number} of {total}",
+  points: "Points in this part: {points}",
+  grid: "Squares in {columns} columns and {rows} rows. Arrow keys move, Enter or Space chooses.",
+  square: "Column {column}, row {row}",
+  square_blue: "your dot",
+  square_yellow: "your next choice",
+  square_unavailable: "not available",
+  said_reward: "Reward {reward}. Your dot is in column {column}, row {row}.",
+  said_next: "Next: column {column}, row {row}.",
+  rule_standard: "Choose any square. Without a click your last choice is repeated.",
+  rule_neighbour: "Stay, or choose a square beside the blue dot. Without a click you stay.",
+  rule_travel: "Choose any square as the goal. The blue dot walks there, one square at a time.",
+  hint_unavailable: "Too far away: only squares beside the blue dot can be chosen.",
+  saving: "Saving your choice…",
+  connection_lost: "The connection is lost. Your choice is kept, and we are trying again.",
+  paused_title: "Paused",
+  paused_text: "Time stands still. This choice starts again in full when you go on.",
+  resume: "Go on",
+} as const;
+
+export type LabelName = keyof typeof DEFAULT_LABELS;
+export type Labels = Record<LabelName, string>;
+
+/** The text with its {placeholders} filled in; a placeholder without a value stays as it is. */
+export function fill(text: string, values: Record<string, string | number> = {}): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole));
+}

@@ -1,0 +1,30 @@
+/** Who this page and this browser are, without knowing who the person is. */
+
+const KEY_NAME = "explorelab-key";
+
+/** So many random bytes, in hexadecimal. */
+export function randomHex(bytes: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The key of this browser: by it people are known again after a reload. Where storage is blocked, it lasts as long as the tab or the page. */
+export function browserKey(): string {
+  for (const storage of ["localStorage", "sessionStorage"] as const) {
+    try {
+      const kept = window[storage].getItem(KEY_NAME);
+      if (kept && /^[0-9a-f]{64}$/.test(kept)) return kept;
+      const key = randomHex(32);
+      window[storage].setItem(KEY_NAME, key);
+      return key;
+    } catch {
+      // Blocked by the person's settings, or in a frame of another site: try the next one.
+    }
+  }
+  return randomHex(32);
+}
+
+/** The query parameters of the address; of a name given twice the last counts. What no platform would send is left out. */
+export function queryOf(address: string): Record<string, string> {
+  const all = [...new URL(address).searchParams].filter(([name, value]) => name.length <= 64 && value.length <= 2048);
+  return Object.fromEntries(all.slice(0, 32));
+}
