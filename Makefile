@@ -1,34 +1,45 @@
 # Each target sets up .venv first; see scripts/setup.sh.
 PYTHON := .venv/bin/python
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow check bench setup clean
+.PHONY: demo test test-slow check bench setup page clean
 
-demo: setup  ## the paper's simulations into out/index.html, and a report on 326 simulated people
+demo: setup page  ## from participant to paper: simulations, a study that robots play, its report, and one on 326 simulated people
 	.venv/bin/explorelab reproduce --out out
+	scripts/demo-study.sh out/study
 	.venv/bin/explorelab population --out out/people
 	.venv/bin/explorelab check out/people/choices.csv
 	.venv/bin/explorelab report out/people/choices.csv --out out/people/report.html --starts 4
 	@echo "Open in a browser:"
 	@echo "  out/index.html          the paper's simulations, reproduced"
+	@echo "  out/study/report.html   report on 40 robots who played the experiment over its real interface"
 	@echo "  out/people/report.html  report on 326 simulated people, beside the paper's figures"
 
-test: setup  ## the tests
+test: setup page  ## the tests
+	@scripts/packages.sh chromium postgresql
+	cd page && npm test --silent
 	$(PYTHON) -m pytest -q -n auto -m "not slow"
 
-test-slow: setup  ## long statistical runs too
+test-slow: setup page  ## long statistical runs too
+	@scripts/packages.sh chromium postgresql
 	$(PYTHON) -m pytest -q -n auto
 
-check: setup  ## format, lint, types
+check: setup page  ## format, lint, types
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+	cd page && npm run --silent check
 
-bench: setup  ## speed and memory against peers and a floor, into docs/benchmarks.md
+bench: setup page  ## speed and memory against peers and a floor, into docs/benchmarks.md
 	$(PYTHON) bench/run.py
 	$(PYTHON) bench/people.py
+	@scripts/packages.sh postgresql
+	$(PYTHON) bench/study_load.py
 
 setup:
 	@scripts/setup.sh
 
+page:  ## the participants' and the researcher's page, into the package
+	@scripts/page.sh
+
 clean:
-	rm -rf .venv .venv-* out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf page/node_modules page/dist src/explorelab/study/static .venv .venv-* out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

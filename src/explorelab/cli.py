@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from explorelab import cli_people, cli_recovery
+from explorelab import cli_people, cli_recovery, cli_study
 from explorelab.cli_parts import AsJson, long_work
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
@@ -234,6 +234,7 @@ def reproduce(
 
 cli_people.register(app)
 cli_recovery.register(app)
+cli_study.register(app)
 
 
 def _save(runs: xr.Dataset, path: Path) -> None:

@@ -1,0 +1,101 @@
+"""The commands around an experiment in the browser: make one, serve it, let robots play it, take out what came of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from explorelab.cli_parts import Seed, long_work
+
+study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=True)
+
+Folder = Annotated[Path, typer.Argument(help="The study's folder, with study.toml in it.")]
+
+
+class Pilots(StrEnum):
+    """Which people are taken out."""
+
+    WITHOUT = "without"
+    WITH = "with"
+    ONLY = "only"
+
+
+def register(app: typer.Typer) -> None:
+    """Enter the commands of this file into the command line."""
+    app.add_typer(study, name="study")
+
+
+@study.command()
+def init(folder: Annotated[Path, typer.Argument(help="A new folder.")]) -> None:
+    """Make a folder with the paper's design in study.toml, ready to edit, and the texts that people read."""
+    from explorelab.study.initialise import init_study
+
+    for path in init_study(folder):
+        typer.echo(f"wrote {path}")
+    typer.echo(f"Next: edit the texts, then explorelab study serve {folder}")
+
+
+@study.command()
+def serve(
+    folder: Folder,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Server processes; more than one needs PostgreSQL.")] = 1,
+    admin_password_file: Annotated[
+        Path | None, typer.Option(help="File with the researcher's password; or set EXPLORELAB_ADMIN_PASSWORD.")
+    ] = None,
+    public_url: Annotated[str, typer.Option(help="The address as people see it, if a proxy stands in between.")] = "",
+) -> None:
+    """Bring the database up to date and serve the study until interrupted."""
+    from explorelab.study import serve as server
+
+    def announce(links: server.Links) -> None:
+        typer.echo(f"participants  {links.participants}")
+        typer.echo(f"researcher    {links.admin}")
+        if links.password is not None:
+            typer.echo(f"password      {links.password}   (made for this run; set EXPLORELAB_ADMIN_PASSWORD to choose one)")
+
+    server.serve(folder, host, port, workers, admin_password_file, public_url, announce)
+
+
+@study.command()
+def pilot(
+    folder: Folder,
+    people: Annotated[int, typer.Option(min=1, help="How many robots take part.")] = 20,
+    url: Annotated[str, typer.Option(help="A server that runs; by default one is started for the robots.")] = "",
+    seed: Seed = 0,
+) -> None:
+    """Let robots take part: agents of the library over the real interface, kept apart from people as pilots."""
+    from explorelab.study import piloting
+
+    with long_work():
+        told = piloting.pilot(folder, people, url, seed)
+    typer.echo(told)
+
+
+@study.command()
+def export(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="Folder for the files; an earlier export there is replaced.")] = Path("data"),
+    pilots: Annotated[Pilots, typer.Option(help="Whether robots are in it.")] = Pilots.WITHOUT,
+) -> None:
+    """Write everything that was recorded as CSV files with their description (Psych-DS)."""
+    from explorelab.study import delivering
+
+    with long_work():
+        typer.echo(delivering.export(folder, out, pilots.value))
+
+
+@study.command()
+def pay(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("payments"),
+    again: Annotated[bool, typer.Option("--again", help="Write earlier files once more; nobody is added.")] = False,
+) -> None:
+    """Write files with the bonuses of those who have finished, for Prolific and MTurk; nobody is in two files."""
+    from explorelab.study import delivering
+
+    typer.echo(delivering.pay(folder, out, again))
