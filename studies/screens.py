@@ -26,7 +26,8 @@ FOLDER = ROOT / "docs" / "study"
 
 def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> None:
     """A picture of each screen."""
-    context = browser.new_context(viewport=viewport, has_touch=name == "phone", is_mobile=name == "phone", device_scale_factor=1)
+    phone = name == "phone"
+    context = browser.new_context(viewport=viewport, has_touch=phone, is_mobile=phone, device_scale_factor=1)
     page = context.new_page()
 
     def picture(screen: str, whole: bool = True) -> None:
@@ -85,7 +86,8 @@ def click_something(page: Page, dynamic: str) -> None:
 
 def clock(browser: Browser, n_choices: int) -> dict[str, float]:
     """By how much choices were recorded after their time was up."""
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "clock", n_training=n_choices, fast_ms=1500) as study:
+    how = {"n_training": n_choices, "fast_ms": 1500}
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "clock", **how) as study:
         page = browser.new_page(viewport=DESKTOP)
         page.goto(study.url)
         for screen, button in (("consent", "#agree"), ("instructions", "#continue"), ("ready", "#start")):

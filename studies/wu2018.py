@@ -122,11 +122,11 @@ lapse. Medians over folds: {medians}.
 
 ![Repeats, new squares, reward and walks of people and of both models](wu2018.png)
 
-Simulated with each person's own estimates (40 copies of the group): the plain stochastic UCL repeats squares too early and too
-rarely, comes back to old squares too soon and jumps across the grid; people mostly step to a neighbouring square, which the
-cost of walking and the pulls of new and last squares reproduce (a, b, d; the bend at 21 is where short rounds end). What neither
-reproduces is how well people do early and how little they gain late (c): they find good squares faster than the model and then
-leave them more often.
+Simulated with each person's own estimates (40 copies of the group): the plain stochastic UCL repeats squares too early and
+too rarely, comes back to old squares too soon and jumps across the grid; people mostly step to a neighbouring square, which
+the cost of walking and the pulls of new and last squares reproduce (a, b, d; the bend at 21 is where short rounds end). What
+neither reproduces is how well people do early and how little they gain late (c): they find good squares faster than it
+and then leave them more often.
 
 Its median novelty is large and its prior variance small: the pull of new squares takes over much of the uncertainty bonus,
 and the two should be read together. {_ahead(results["situated-ucl"])}

@@ -6,6 +6,7 @@ import itertools
 import secrets
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from fastapi.testclient import TestClient
 from small_study import small_study
 from sqlalchemy import func, select
 
+from explorelab import InputError
 from explorelab.study import tables
 from explorelab.study.app import create_app
-from explorelab.study.assignment import counts_of
+from explorelab.study.assignment import check_promises, counts_of
 from explorelab.study.design import Server, Study
 from explorelab.study.store import Store, open_store
 from explorelab.study.tokens import code_of, token_for
@@ -342,6 +344,34 @@ def test_deleting_after_the_end_leaves_what_the_payment_needs(lab: Lab) -> None:
     (person,) = lab.rows(tables.people)
     assert (person.platform_id, person.points, person.cell) == ("abc", points, None)
     assert lab.count(tables.choices) == lab.count(tables.blocks) == lab.count(tables.consents) == 0
+
+
+def test_a_study_edited_half_way_keeps_its_word(tmp_path: Path) -> None:
+    lab = Lab(small_study(), tmp_path)
+    with lab.client:
+        tab = Tab(lab)
+        tab.consent()
+        tab.play_block(0)
+    edited = Lab(small_study(n_trials=2, n_training=1, task_dynamics=("standard",), task_timings=("fast",)), tmp_path)
+    with edited.client:
+        again = Tab(edited, tab.key)
+        for number in range(1, 5):
+            assert again.state["stage"] == "ready"
+            again.play_block(number)
+        assert again.state["stage"] == "debriefing"
+        assert edited.count(tables.choices) == 3 * 3 + 2 * 6
+
+
+def test_a_landscape_that_people_still_need_is_missed_at_the_start(tmp_path: Path) -> None:
+    lab = Lab(small_study(), tmp_path)
+    with lab.client:
+        Tab(lab).consent()
+        study = small_study()
+        without = {name: task for name, task in study.landscapes.items() if name != "B"}
+        with lab.store.engine.connect() as connection:
+            check_promises(connection, study, lab.clock.now)
+            with pytest.raises(InputError, match="landscape 'B', which"):
+                check_promises(connection, replace(study, landscapes=without), lab.clock.now)
 
 
 def test_events_are_kept_once_also_those_of_a_page_that_was_replaced(lab: Lab) -> None:

@@ -79,8 +79,10 @@ class Place(NamedTuple):
 
 
 def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
-    """The blocks of this person."""
-    return study.plan(cell_named(study, person.cell))
+    """The blocks of this person, as promised when they agreed to take part."""
+    if person.plan is None:
+        return study.plan(cell_named(study, person.cell))
+    return tuple(BlockPlan(**block) for block in json.loads(person.plan))
 
 
 def begin(connection: Connection, study: Study, person: Any, number: int, now: float) -> None:

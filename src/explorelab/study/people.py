@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from hashlib import sha256
 from typing import Any
@@ -82,7 +83,8 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
     connection.execute(insert(consents).values(person=person.id, agreed=agreed, at=now, version=version, text=text))
     if agreed:
         cell = assign(connection, study, person.pilot, now)
-        _change(connection, person, stage="instructions", cell=cell.name, seen_at=now)
+        plan = json.dumps([block._asdict() for block in study.plan(cell)])
+        _change(connection, person, stage="instructions", cell=cell.name, plan=plan, seen_at=now)
     else:
         _change(connection, person, stage="declined", seen_at=now)
     return _row(connection, person.id)
@@ -117,7 +119,7 @@ def erased(connection: Connection, person: Any, by: str, now: float) -> int:
     names = {"platform_id": None, "platform_session": None, "platform_study": None, "submit_to": None, "points": 0.0}
     # Whoever had finished has earned the bonus: what paying it needs stays.
     gone = {} if person.finished_at is not None else names
-    _change(connection, person, stage="withdrawn", cell=None, seed=0, agent=None, block=0, begun=False, **gone)
+    _change(connection, person, stage="withdrawn", cell=None, plan=None, seed=0, agent=None, block=0, begun=False, **gone)
     connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
     return n_choices
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,7 @@ def serve(
     """Serve the study in this folder until interrupted."""
     import uvicorn
 
+    from explorelab.study.assignment import check_promises
     from explorelab.study.settings import load_study
     from explorelab.study.store import open_store
 
@@ -70,6 +72,8 @@ def serve(
     password, made = password_for(host, password_file)
     store = open_store(study.database, folder)
     dialect = store.dialect
+    with store.engine.connect() as connection:
+        check_promises(connection, study, time.time())
     store.close()
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
@@ -100,7 +104,6 @@ def serving(folder: Path) -> Iterator[str]:
     """The address of a server of this study that runs in this process while the block lasts, on a free port."""
     import socket
     import threading
-    import time
 
     import uvicorn
 

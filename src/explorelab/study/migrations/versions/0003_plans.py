@@ -1,0 +1,19 @@
+"""The blocks that each person was promised, so that a study edited half-way keeps its word."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Room for the plan; who has none goes by the study file, as before."""
+    op.add_column("people", sa.Column("plan", sa.Text()))
+
+
+def downgrade() -> None:
+    """Forget the plans."""
+    op.drop_column("people", "plan")
