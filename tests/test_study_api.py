@@ -19,8 +19,10 @@ from sqlalchemy import func, select
 from explorelab import InputError
 from explorelab.study import tables
 from explorelab.study.app import create_app
-from explorelab.study.assignment import check_promises, counts_of
-from explorelab.study.design import Server, Study
+from explorelab.study.assignment import counts_of
+from explorelab.study.design import Payment, Server, Study
+from explorelab.study.game import start_square
+from explorelab.study.promises import check_promises
 from explorelab.study.store import Store, open_store
 from explorelab.study.tokens import code_of, token_for
 
@@ -118,7 +120,7 @@ def in_play(lab: Lab, dynamic: str = "standard") -> Tab:
 
 
 def test_the_whole_way_from_arrival_to_the_code(lab: Lab) -> None:
-    tab = Tab(lab)
+    tab = Tab(lab, query={"PROLIFIC_PID": "abc"})
     assert tab.state["stage"] == "consent"
     assert "Text of consent" in tab.state["html"]["consent"]
     assert tab.consent()["stage"] == "instructions"
@@ -290,9 +292,25 @@ def test_a_preview_shows_no_task_and_keeps_nothing(lab: Lab) -> None:
 def test_whoever_stays_away_too_long_cannot_go_on(lab: Lab) -> None:
     tab = in_play(lab)
     lab.clock.now += 60 * 119
-    assert Tab(lab, tab.key).state["stage"] == "play"
+    tab = Tab(lab, tab.key)
+    assert tab.state["stage"] == "play"
     lab.clock.now += 60 * 121
-    assert Tab(lab, tab.key).state["stage"] == "expired"
+    assert tab.post("choice", **tab.report(0, 5)).status_code == 403
+    assert tab.post("state").json()["state"]["stage"] == "expired"
+    new = Tab(lab, tab.key)
+    assert (new.state["stage"], new.token) == ("expired", "")
+    assert lab.count(tables.choices) == 0
+
+
+def test_whoever_has_made_every_choice_gets_the_code_however_late(lab: Lab) -> None:
+    tab = Tab(lab)
+    tab.consent()
+    for number in range(5):
+        tab.play_block(number)
+    lab.clock.now += 60 * 60 * 24
+    late = Tab(lab, tab.key)
+    assert late.state["stage"] == "debriefing"
+    assert late.go("finish")["completion"]["code"]
 
 
 def test_declining_ends_and_is_kept(lab: Lab) -> None:
@@ -334,16 +352,48 @@ def test_withdrawing_keeps_or_deletes_as_the_person_wishes(lab: Lab) -> None:
     assert Tab(lab, deletes.key).post("begin", block=0).status_code == 403
 
 
-def test_deleting_after_the_end_leaves_what_the_payment_needs(lab: Lab) -> None:
-    tab = Tab(lab, query={"PROLIFIC_PID": "abc"})
+def test_what_was_deleted_does_not_come_back_with_the_person(lab: Lab) -> None:
+    query = {"PROLIFIC_PID": "abc", "SESSION_ID": "t", "STUDY_ID": "s"}
+    tab = Tab(lab, query=query)
     tab.consent()
-    for number in range(5):
-        tab.play_block(number)
-    points = tab.go("finish")["points"]
     tab.go("withdraw", delete=True)
+    Tab(lab, query=query)
     (person,) = lab.rows(tables.people)
-    assert (person.platform_id, person.points, person.cell) == ("abc", points, None)
-    assert lab.count(tables.choices) == lab.count(tables.blocks) == lab.count(tables.consents) == 0
+    kept = (person.platform_id, person.platform_session, person.platform_study, person.cell, person.plan, person.seed)
+    assert kept == (None, None, None, None, None, 0)
+
+
+def test_the_bonus_that_was_shown_is_the_one_that_is_paid(tmp_path: Path) -> None:
+    lab = Lab(small_study(), tmp_path)
+    with lab.client:
+        tab = Tab(lab)
+        tab.consent()
+        for number in range(5):
+            tab.play_block(number)
+        shown = tab.go("finish")["payment"]["bonus"]
+    edited = Lab(small_study(payment=Payment(per_point=1.0)), tmp_path)
+    with edited.client:
+        assert Tab(edited, tab.key).state["payment"]["bonus"] == shown == edited.rows(tables.people)[0].bonus
+
+
+@pytest.mark.parametrize("name", ["{{%PROLIFIC_PID%}}", "", " ", "a b", "a" * 200, "<script>"])
+def test_a_link_with_a_broken_name_is_nobody(lab: Lab, name: str) -> None:
+    body = {"page": "0" * 32, "key": "1" * 32, "query": {"PROLIFIC_PID": name}}
+    answer = lab.client.post("/api/arrive", json=body)
+    assert (answer.status_code, answer.json()["error"]) == (422, "invalid")
+    assert "PROLIFIC_PID" in answer.json()["message"]
+    assert lab.count(tables.people) == 0
+
+
+def test_people_from_a_plain_link_have_a_code_of_their_own(lab: Lab) -> None:
+    codes = []
+    for _ in range(2):
+        tab = Tab(lab)
+        tab.consent()
+        for number in range(5):
+            tab.play_block(number)
+        codes.append(tab.go("finish")["completion"]["code"])
+    assert codes == [f"THANKS42-{row.code}" for row in lab.rows(tables.people)]
 
 
 def test_a_study_edited_half_way_keeps_its_word(tmp_path: Path) -> None:
@@ -362,16 +412,29 @@ def test_a_study_edited_half_way_keeps_its_word(tmp_path: Path) -> None:
         assert edited.count(tables.choices) == 3 * 3 + 2 * 6
 
 
-def test_a_landscape_that_people_still_need_is_missed_at_the_start(tmp_path: Path) -> None:
+def test_what_people_under_way_play_on_cannot_be_changed(tmp_path: Path) -> None:
     lab = Lab(small_study(), tmp_path)
+    study = lab.study
+    less = {name: task for name, task in study.landscapes.items() if name != "B"}
+    other = {**study.landscapes, "B": study.landscapes["A"]}
+
+    def check(**changes: Any) -> None:
+        with lab.store.engine.begin() as connection:
+            check_promises(connection, replace(study, **changes), lab.clock.now)
+
     with lab.client:
+        for changes in ({"landscapes": less}, {"landscapes": other}, {"width": 5, "height": 20}, {}):
+            check(**changes)  # nobody has come yet
         Tab(lab).consent()
-        study = small_study()
-        without = {name: task for name, task in study.landscapes.items() if name != "B"}
-        with lab.store.engine.connect() as connection:
-            check_promises(connection, study, lab.clock.now)
-            with pytest.raises(InputError, match="landscape 'B', which"):
-                check_promises(connection, replace(study, landscapes=without), lab.clock.now)
+        with pytest.raises(InputError, match="still have blocks on landscape 'B'"):
+            check(landscapes=less)
+        with pytest.raises(InputError, match="play on landscape 'B' as it was"):
+            check(landscapes=other)
+        with pytest.raises(InputError, match="play on the grid as it was"):
+            check(width=5, height=20)
+        check(n_trials=9)
+        lab.clock.now += 60 * 121
+        check(landscapes=less)
 
 
 def test_events_are_kept_once_also_those_of_a_page_that_was_replaced(lab: Lab) -> None:
@@ -421,6 +484,12 @@ def test_robots_need_the_key_and_do_not_count(lab: Lab) -> None:
     assert answer.status_code == 200
     (robot,) = lab.rows(tables.people)
     assert (robot.pilot, robot.source, robot.agent) == (True, "pilot", "a robot")
+    token = answer.json()["token"]
+    body = {"epoch": 1, "agreed": True, "version": answer.json()["state"]["consent_version"]}
+    lab.client.post("/api/consent", json=body, headers={"Authorization": f"Bearer {token}"})
+    with lab.store.engine.connect() as connection:
+        robots, persons = (counts_of(connection, lab.study, pilot, lab.clock.now) for pilot in (True, False))
+    assert (sum(robots.values()), sum(persons.values())) == (1, 0)
 
 
 def test_rewards_do_not_depend_on_when_they_are_drawn(lab: Lab) -> None:
@@ -451,11 +520,51 @@ def test_every_answer_has_a_strict_policy(lab: Lab) -> None:
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_every_start_square_is_as_likely(lab: Lab) -> None:
-    starts = [
-        int(np.random.default_rng([seed, block, 1_000_000]).integers(100))
-        for seed, block in itertools.product(range(2000), range(2))
-    ]
+def test_every_start_square_is_as_likely() -> None:
+    starts = [start_square(seed, block, 100) for seed, block in itertools.product(range(2000), range(2))]
     counts = np.bincount(starts, minlength=100)
     chi2 = ((counts - 40) ** 2 / 40).sum()
+    assert len(counts) == 100
     assert chi2 < 99 + 4 * np.sqrt(2 * 99)
+
+
+def test_nothing_of_the_platform_is_kept_of_those_who_decline(lab: Lab) -> None:
+    tab = Tab(lab, query={"PROLIFIC_PID": "abc", "SESSION_ID": "t"})
+    tab.consent(agreed=False)
+    (person,) = lab.rows(tables.people)
+    assert (person.platform_id, person.platform_session) == (None, None)
+
+
+def test_another_assignment_does_not_replace_the_one_that_was_finished(lab: Lab) -> None:
+    query = {"workerId": "W", "assignmentId": "PAID", "hitId": "H"}
+    tab = Tab(lab, query=query)
+    tab.consent()
+    for number in range(5):
+        tab.play_block(number)
+    tab.go("finish")
+    Tab(lab, query={**query, "assignmentId": "OTHER"})
+    assert lab.rows(tables.people)[0].platform_session == "PAID"
+
+
+def test_events_of_one_person_are_bounded(lab: Lab) -> None:
+    tab = in_play(lab)
+    for start in range(0, 5200, 100):
+        tab.post("events", events=[{"number": start + i, "kind": "blur", "page_ms": 1.0} for i in range(100)])
+    assert lab.count(tables.events) == 5000
+
+
+def test_a_body_that_goes_on_and_on_is_refused(lab: Lab) -> None:
+    def chunks() -> Iterator[bytes]:
+        yield b'{"page": "'
+        for _ in range(100):
+            yield b"0" * 1024
+
+    headers = {"Content-Type": "application/json"}
+    for answer in (
+        lab.client.post("/api/arrive", content=chunks(), headers=headers),
+        lab.client.post("/api/arrive", content=b"0" * 100_000, headers=headers),
+        lab.client.post("/api/arrive", content=b"{}", headers={"Content-Type": "text/plain"}),
+    ):
+        assert answer.status_code in (413, 415)
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert set(answer.json()) == {"error", "message"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -80,6 +81,56 @@ def test_a_commit_that_fails_is_nobodys_answer(tmp_path: Path, monkeypatch: pyte
         return answers
 
     assert all(isinstance(answer, OSError) for answer in asyncio.run(write()))
+
+
+def test_a_group_that_the_disk_refuses_is_nobodys_answer(tmp_path: Path) -> None:
+    """SQLite rolls everything back when the disk is full; what went before in the same group is then gone too."""
+
+    async def write() -> list[Any]:
+        store = open_store("sqlite:///study.db", tmp_path)
+
+        def work(n: int) -> Callable[[Connection], int]:
+            def one(connection: Connection) -> int:
+                if n == 0:
+                    time.sleep(0.2)  # so that the others wait, and are written together
+                if n == 4:
+                    connection.exec_driver_sql("ROLLBACK")  # what SQLite does by itself then
+                    raise OSError("the disk is full")
+                return deleted(n)(connection)
+
+            return one
+
+        answers = await asyncio.gather(*(store.write(work(n)) for n in range(8)), return_exceptions=True)
+        store.close()
+        return answers
+
+    answers = asyncio.run(write())
+    assert [answer for answer in answers if isinstance(answer, int)] == kept(tmp_path / "study.db")
+    assert isinstance(answers[4], Exception)
+
+
+def test_a_request_that_was_given_up_does_not_stop_the_others(tmp_path: Path) -> None:
+    async def write() -> int:
+        store = open_store("sqlite:///study.db", tmp_path)
+        waiting = [asyncio.create_task(store.write(deleted(n))) for n in range(20)]
+        await asyncio.sleep(0)
+        for task in waiting[::2]:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        answer = await asyncio.wait_for(store.write(deleted(99)), 5)
+        store.close()
+        return answer
+
+    assert asyncio.run(write()) == 99
+
+
+def test_every_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    store = open_store("sqlite:///study.db", tmp_path)
+    with store.engine.connect() as connection:
+        pragmas = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("synchronous", "journal_mode")]
+    store.close()
+    assert pragmas == [2, "wal"]
+    assert (tmp_path / "study.db").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_migrations_make_the_tables_of_today(tmp_path: Path) -> None:

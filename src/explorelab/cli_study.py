@@ -48,6 +48,7 @@ def serve(
         Path | None, typer.Option(help="File with the researcher's password; or set EXPLORELAB_ADMIN_PASSWORD.")
     ] = None,
     public_url: Annotated[str, typer.Option(help="The address as people see it, if a proxy stands in between.")] = "",
+    as_it_is: Annotated[bool, typer.Option("--as-it-is", help="Serve also while texts are still to be filled in.")] = False,
 ) -> None:
     """Bring the database up to date and serve the study until interrupted."""
     from explorelab.study import serve as server
@@ -57,8 +58,12 @@ def serve(
         typer.echo(f"researcher    {links.admin}")
         if links.password is not None:
             typer.echo(f"password      {links.password}   (made for this run; set EXPLORELAB_ADMIN_PASSWORD to choose one)")
+        query = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+        typer.echo(f"for Prolific  {links.participants}{query}")
+        for line in links.unfinished:
+            typer.echo(f"to do         {line}")
 
-    server.serve(folder, host, port, workers, admin_password_file, public_url, announce)
+    server.serve(folder, host, port, workers, admin_password_file, public_url, as_it_is, announce)
 
 
 @study.command()
@@ -90,10 +95,21 @@ def export(
 
 
 @study.command()
+def find(
+    folder: Folder,
+    platform_id: Annotated[str, typer.Argument(help="What Prolific or MTurk calls the person.")],
+) -> None:
+    """Say which code a person has who writes in, so that they can be looked up or deleted on the researcher's page."""
+    from explorelab.study import delivering
+
+    typer.echo(delivering.find(folder, platform_id))
+
+
+@study.command()
 def pay(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("payments"),
-    again: Annotated[bool, typer.Option("--again", help="Write earlier files once more; nobody is added.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Write the last files once more; nobody is added.")] = False,
 ) -> None:
     """Write files with the bonuses of those who have finished, for Prolific and MTurk; nobody is in two files."""
     from explorelab.study import delivering

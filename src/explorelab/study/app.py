@@ -54,8 +54,8 @@ def create_app(study: Study, store: Store, *, admin_password: str, now: Callable
         return FileResponse(STATIC / "index.html")
 
     _answer_errors(app)
-    app.middleware("http")(_guarded)
     app.add_middleware(BodyLimit)
+    app.middleware("http")(_guarded)
     return app
 
 
@@ -64,6 +64,13 @@ async def _guarded(request: Request, following: Callable[[Request], Awaitable[Re
     began = time.perf_counter()
     response = await following(request)
     path = request.url.path
+    _guard(response, path)
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("%s %s %d %.1f ms", request.method, path, response.status_code, 1e3 * (time.perf_counter() - began))
+    return response
+
+
+def _guard(response: Response, path: str) -> None:
     admin = path.startswith("/admin")
     response.headers.setdefault("Content-Security-Policy", POLICY + ("'none'" if admin else f"'self' {MTURK}"))
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
@@ -71,9 +78,6 @@ async def _guarded(request: Request, following: Callable[[Request], Awaitable[Re
     response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
     # Pages and built files may be kept if the server is asked each time: an upgrade shows at once.
     response.headers.setdefault("Cache-Control", "no-store" if path.startswith(("/api", "/admin")) else "no-cache")
-    if log.isEnabledFor(logging.DEBUG):
-        log.debug("%s %s %d %.1f ms", request.method, path, response.status_code, 1e3 * (time.perf_counter() - began))
-    return response
 
 
 def _refusal(status: int, error: str, message: str, retry_after_s: int | None = None) -> JSONResponse:
@@ -98,9 +102,16 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def not_here(_: Request, error: HTTPException) -> JSONResponse:
-        words = {400: "malformed", 404: "not-found", 405: "not-allowed"}
+        words = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
         answer = _refusal(error.status_code, words.get(error.status_code, "refused"), f"{error.detail}.")
         answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(Exception)
+    async def broken(request: Request, error: Exception) -> JSONResponse:
+        log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
+        answer = _refusal(500, "broken", "The server has failed at this; what was acknowledged before is kept.")
+        _guard(answer, request.url.path)
         return answer
 
     @app.exception_handler(DBAPIError)

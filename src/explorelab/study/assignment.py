@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 
 from sqlalchemy import Connection, and_, func, or_, select, text
 
-from explorelab.errors import InputError
 from explorelab.study.design import Cell, Study
 from explorelab.study.refusals import not_now
 from explorelab.study.tables import people
@@ -46,17 +44,3 @@ def cell_named(study: Study, name: str | None) -> Cell:
     if found is None:
         raise not_now("This study has been changed since you began, and cannot be continued.")
     return found
-
-
-def check_promises(connection: Connection, study: Study, now: float) -> None:
-    """Refuse to serve a study without something that people under way have been promised."""
-    since = now - 60 * study.server.return_within_minutes
-    rows = connection.execute(
-        select(people.c.plan).where(people.c.stage.in_(UNDER_WAY), people.c.seen_at >= since, people.c.plan.is_not(None))
-    )
-    needed = {block["landscape"] for (plan,) in rows for block in json.loads(plan)}
-    for name in sorted(needed - set(study.landscapes)):
-        raise InputError(
-            f"people who are under way still have blocks on landscape {name!r}, which study.toml no longer has: "
-            "leave it in until they are done."
-        )

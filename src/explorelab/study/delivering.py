@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
+from explorelab.errors import InputError
 from explorelab.study.design import Study
 from explorelab.study.export import Pilots, export_study
 from explorelab.study.settings import load_study
 from explorelab.study.store import open_store
+from explorelab.study.tables import people
 
 
 @contextmanager
@@ -31,6 +33,15 @@ def export(folder: Path, out: Path, pilots: Pilots) -> str:
         done = export_study(study, engine, out, pilots=pilots)
     following = [f"Next: explorelab check {done.choices}"] if done.n_task_choices else []
     return "\n".join([*done.lines(), f"wrote {done.out}", *following])
+
+
+def find(folder: Path, platform_id: str) -> str:
+    """The code of someone of whom the platform's name is known."""
+    with opened(folder) as (_, engine), engine.connect() as connection:
+        row = connection.execute(select(people).where(people.c.platform_id == platform_id.strip())).first()
+    if row is None:
+        raise InputError(f"nobody called {platform_id!r} by a platform has taken part, or they have been deleted.")
+    return f"{row.code}  ({row.source}, {row.stage})"
 
 
 def pay(folder: Path, out: Path, again: bool) -> str:

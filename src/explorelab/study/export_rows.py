@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Select, and_, func, literal, select, true
 
 from explorelab.study.design import Study
+from explorelab.study.people import bonus_of
 from explorelab.study.tables import blocks, choices, consents, events, people
 
 AT_ONCE = 1000
@@ -90,7 +91,7 @@ def participant_rows(connection: Connection, included: Included, study: Study) -
     )
     for row in streamed(connection, query):
         through = row.stage in ("debriefing", "finished") or row.finished_at is not None
-        bonus = study.payment.bonus(row.points) if through else None
+        bonus = bonus_of(study, row) if through else None
         yield (
             row.code, row.source, row.pilot, row.agent, row.stage, row.cell, row.seed, row.epoch, row.n_choices,
             row.n_missed, row.points, bonus, row.arrived_at, row.seen_at, row.finished_at,

@@ -34,7 +34,7 @@ _LAST = (
 )
 _POINTS = select(func.coalesce(func.sum(choices.c.reward), 0.0)).where(*_OF_BLOCK, choices.c.trial <= bindparam("of_trial"))
 _KEEP = insert(choices)
-_STATE = ("seen_at", "points", "begun", "block", "stage")
+_STATE = ("seen_at", "points", "begun", "block", "stage", "bonus")
 _ADVANCE = (
     update(people).where(people.c.id == bindparam("of_person")).values({name: bindparam(f"new_{name}") for name in _STATE})
 )
@@ -94,9 +94,14 @@ def begin(connection: Connection, study: Study, person: Any, number: int, now: f
     if number != person.block:
         raise out_of_order(f"The next block is number {person.block}, counted from 0, not {number}.")
     plan = plans(study, person)[number]
-    start = int(np.random.default_rng([person.seed, number, START]).integers(study.n_arms))
+    start = start_square(person.seed, number, study.n_arms)
     connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **plan._asdict()))
     _change(connection, person, stage="play", begun=True, seen_at=now)
+
+
+def start_square(seed: int, number: int, n_arms: int) -> int:
+    """Where both dots are when a block begins: every square is as likely."""
+    return int(np.random.default_rng([seed, number, START]).integers(n_arms))
 
 
 def block_of(connection: Connection, person: Any, number: int) -> Any:
@@ -132,6 +137,8 @@ def choose(connection: Connection, study: Study, person: Any, report: Report, no
     _check(study, block, place, report)
     goal = place.goal if report.goal is None else report.goal
     arm = study.sampled(block.dynamic, place.position, goal)
+    if block.landscape not in study.landscapes:
+        raise not_now("This study has been changed since you began, and cannot be continued.")
     drawn = reward(study.landscapes[block.landscape], arm, person.seed, report.block, report.trial)
     connection.execute(
         _KEEP,
@@ -185,7 +192,8 @@ def _advance(connection: Connection, study: Study, person: Any, block: Any, tria
     """The person after a choice: perhaps at the end of a block, or of all of them."""
     over = trial + 1 == block.n_trials
     last = over and block.number + 1 == len(plans(study, person))
-    after = (now, points, not over, block.number + over, "debriefing" if last else "play")
+    bonus = study.payment.bonus(points) if last else None
+    after = (now, points, not over, block.number + over, "debriefing" if last else "play", bonus)
     new = {f"new_{name}": value for name, value in zip(_STATE, after, strict=True)}
     connection.execute(_ADVANCE, {"of_person": person.id, **new})
 

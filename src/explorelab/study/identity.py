@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
@@ -11,6 +12,8 @@ from explorelab.study.refusals import invalid
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """MTurk's name for an assignment that has not been accepted."""
 LONGEST = 128
+PLAIN = re.compile(rf"[A-Za-z0-9_.-]{{1,{LONGEST}}}")
+"""What platforms call people; a link that was pasted without being filled in has braces."""
 
 
 class Arrival(NamedTuple):
@@ -53,8 +56,11 @@ def _hashed(source: str, name: str) -> str:
 
 def _name(key: str, query: Mapping[str, str]) -> str:
     value = query[key].strip()
-    if not 1 <= len(value) <= LONGEST or not value.isascii() or not value.isprintable():
-        raise invalid(f"{key} in the address must be 1 to {LONGEST} plain characters, got {len(value)}.")
+    if not PLAIN.fullmatch(value):
+        raise invalid(
+            f"This link is incomplete: {key} in it must be 1 to {LONGEST} letters and digits, as the platform fills it in. "
+            "Please tell the researchers."
+        )
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 
+from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.refusals import Refused
@@ -33,10 +34,6 @@ class Rate:
             raise Refused(429, "too-fast", f"Too many requests: try again in {wait_s} s.", wait_s)
 
 
-class TooLargeError(Exception):
-    """The body of a request goes on beyond the bound."""
-
-
 class BodyLimit:
     """Refuses large bodies before they are read, and posts that are not JSON."""
 
@@ -57,26 +54,17 @@ class BodyLimit:
         if kind != b"application/json":
             await answer(send, 415, "not-json", "The body must be JSON, with the header Content-Type: application/json.")
             return
-        seen, begun = 0, False
+        seen = 0
 
         async def counted() -> Message:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self._largest:
-                raise TooLargeError
+                raise HTTPException(413, f"The body must be at most {self._largest} bytes")
             return message
 
-        async def noted(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, counted, noted)
-        except TooLargeError:
-            if not begun:
-                await self._too_large(send)
+        await self._app(scope, counted, send)
 
     async def _too_large(self, send: Send) -> None:
         await answer(send, 413, "too-large", f"The body must be at most {self._largest} bytes.")

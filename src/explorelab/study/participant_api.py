@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request
 from pydantic import BaseModel
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from explorelab.study import game, people
 from explorelab.study.asking import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
@@ -77,6 +77,8 @@ class Healthy(BaseModel):
     ok: bool
 
 
+MOST_EVENTS = 5000
+"""Kept of one person; a page that reports more than that is broken or lying."""
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Refusal} for status in (400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503)
 }
@@ -103,11 +105,9 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
         """What to show after a change to the person, once it is on disk."""
 
         def work(connection: Connection) -> State:
-            person = people.found(connection, code, epoch, now())
+            person = people.found(connection, code, epoch)
             changed = change(connection, person)
-            return state_of(
-                connection, study, changed if changed is not None else people.found(connection, code, epoch, now())
-            )
+            return state_of(connection, study, changed if changed is not None else people.found(connection, code, epoch))
 
         return Shown(state=await store.write(work))
 
@@ -141,14 +141,17 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
             return person.code, state_of(connection, study, person)
 
         code, state = await store.write(work)
-        return Arrived(token=token_for(store.secret, code), state=state)
+        return Arrived(token="" if state.stage == "expired" else token_for(store.secret, code), state=state)
 
     @router.post("/state")
     async def state(asked: FromPage, code: Code) -> Shown:
         """What to show now; nothing changes."""
 
         def work(connection: Connection) -> State:
-            return state_of(connection, study, people.found(connection, code, asked.epoch, now(), locked=False))
+            person = people.found(connection, code, asked.epoch, locked=False)
+            if people.expired(person, study, now()):
+                return bare_state(study, "expired", person.epoch)
+            return state_of(connection, study, person)
 
         return Shown(state=await store.read(work))
 
@@ -165,7 +168,11 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
     async def begin(asked: Beginning, code: Code) -> Shown:
         """The next block begins."""
         return await after(
-            code, asked.epoch, lambda connection, person: game.begin(connection, study, person, asked.block, now())
+            code,
+            asked.epoch,
+            lambda connection, person: game.begin(
+                connection, study, people.in_time(study, person, now()), asked.block, now()
+            ),
         )
 
     @router.post("/choice")
@@ -174,11 +181,11 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
         report = game.Report(**asked.model_dump(exclude={"epoch"}))
 
         def work(connection: Connection) -> Chosen:
-            person = people.found(connection, code, asked.epoch, now())
+            person = people.in_time(study, people.found(connection, code, asked.epoch), now())
             made = game.choose(connection, study, person, report, now())
             following = None
             if made.n_left == 0:
-                following = state_of(connection, study, people.found(connection, code, asked.epoch, now()))
+                following = state_of(connection, study, people.found(connection, code, asked.epoch))
             return Chosen(**made._asdict(), position=made.arm, state=following)
 
         return await store.write(work)
@@ -188,16 +195,19 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
         """What happened to the page; also to one that has been replaced since."""
 
         def work(connection: Connection) -> int:
-            person = people.found(connection, code, None, now())
+            person = people.found(connection, code, None)
             if asked.epoch > person.epoch:
                 raise taken_over()
             if person.stage == "withdrawn":
                 return 0
+            asked_for = [each.number for each in asked.events]
+            of_page = (events.c.person == person.id, events.c.epoch == asked.epoch)
             known = set(
-                connection.execute(
-                    select(events.c.number).where(events.c.person == person.id, events.c.epoch == asked.epoch)
-                ).scalars()
+                connection.execute(select(events.c.number).where(*of_page, events.c.number.in_(asked_for))).scalars()
             )
+            so_far = select(func.count()).select_from(events).where(events.c.person == person.id)
+            if connection.execute(so_far).scalar_one() >= MOST_EVENTS:
+                return 0
             new = {each.number: each for each in asked.events if each.number not in known}
             if new:
                 rows = [each.model_dump() for each in new.values()]

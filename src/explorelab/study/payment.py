@@ -21,6 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from explorelab.errors import InputError, unknown_name
 from explorelab.study.design import Study
 from explorelab.study.payment_files import SOURCES, Due, cents, due_of, file_name, forget, put, total_of, write_aside
+from explorelab.study.people import bonus_of
 from explorelab.study.tables import payments, people, settings
 
 MARK = "pending_payment"
@@ -160,7 +161,7 @@ def _due(connection: Connection, study: Study) -> tuple[list[Due], int, tuple[st
     )
     dues, nothing, not_payable = [], 0, []
     for row in connection.execute(query):
-        bonus = cents(study.payment.bonus(row.points))
+        bonus = cents(bonus_of(study, row))
         due = due_of(row, bonus)
         if due is None:
             not_payable.append(row.code)
@@ -174,12 +175,12 @@ def _due(connection: Connection, study: Study) -> tuple[list[Due], int, tuple[st
 def _entered(connection: Connection, batch: str) -> tuple[list[Due], tuple[str, ...]]:
     """Who is in a batch, and who is and can no longer be paid, as they had their data deleted since."""
     query = (
-        select(people, payments.c.bonus)
+        select(people, payments.c.bonus.label("paid"))
         .select_from(payments.join(people, people.c.id == payments.c.person))
         .where(payments.c.batch == batch)
         .order_by(people.c.id)
     )
-    found: list[tuple[Any, Due | None]] = [(row, due_of(row, cents(row.bonus))) for row in connection.execute(query)]
+    found: list[tuple[Any, Due | None]] = [(row, due_of(row, cents(row.paid))) for row in connection.execute(query)]
     return [due for _, due in found if due is not None], tuple(row.code for row, due in found if due is None)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
-from explorelab.study.assignment import assign
+from explorelab.study.assignment import UNDER_WAY, assign
 from explorelab.study.design import Study
 from explorelab.study.identity import Arrival
 from explorelab.study.refusals import no_token, not_now, out_of_order, taken_over
@@ -18,6 +18,7 @@ from explorelab.study.tokens import new_code
 
 _PERSON = select(people).where(people.c.code == bindparam("of_code"))
 _LOCKED = _PERSON.with_for_update()
+NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "platform_study", "submit_to"))
 ENDED = ("finished", "declined", "withdrawn")
 
 
@@ -38,6 +39,8 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     if known.page == page or expired(known, study, now):
         return known
     session = {"platform_session": arrival.platform_session, "submit_to": arrival.submit_to}
+    if known.stage in ENDED:
+        session = {}  # a bonus goes where it was earned, and what was deleted does not come back
     changes = {
         **({name: value for name, value in session.items() if value}),
         "page": page,
@@ -50,16 +53,23 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
 
 def expired(person: Any, study: Study, now: float) -> bool:
     """Whether someone in the middle has stayed away for too long."""
-    return person.stage not in ("consent", *ENDED) and now - person.seen_at > 60 * study.server.return_within_minutes
+    return person.stage in UNDER_WAY and now - person.seen_at > 60 * study.server.return_within_minutes
 
 
-def found(connection: Connection, code: str, epoch: int | None, now: float, locked: bool = True) -> Any:
+def found(connection: Connection, code: str, epoch: int | None, locked: bool = True) -> Any:
     """The person with this code, at their last page; in a transaction that writes, nobody else changes them meanwhile."""
     person = connection.execute(_LOCKED if locked else _PERSON, {"of_code": code}).one_or_none()
     if person is None:
         raise no_token()
     if epoch is not None and epoch != person.epoch:
         raise taken_over()
+    return person
+
+
+def in_time(study: Study, person: Any, now: float) -> Any:
+    """The person, unless they stayed away for too long: their place in the design has been given to somebody else."""
+    if expired(person, study, now):
+        raise not_now("You have been away for too long to go on with this study.")
     return person
 
 
@@ -86,8 +96,14 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
         plan = json.dumps([block._asdict() for block in study.plan(cell)])
         _change(connection, person, stage="instructions", cell=cell.name, plan=plan, seen_at=now)
     else:
-        _change(connection, person, stage="declined", seen_at=now)
+        # Nothing is to be paid, so that nothing of the platform's need be kept.
+        _change(connection, person, stage="declined", seen_at=now, **NAMELESS)
     return _row(connection, person.id)
+
+
+def bonus_of(study: Study, person: Any) -> float:
+    """What the person has earned besides the base: as it was shown to them, whatever the study file says by now."""
+    return float(study.payment.bonus(person.points) if person.bonus is None else person.bonus)
 
 
 def finish(connection: Connection, person: Any, now: float) -> Any:
@@ -104,7 +120,7 @@ def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> An
     """The person after leaving; if they wish, with everything of theirs deleted."""
     if person.stage == "declined":
         raise not_now("Nothing is kept of someone who declined.")
-    if erase:
+    if erase and (person.stage != "withdrawn" or person.cell is not None):
         erased(connection, person, "participant", now)
     _change(connection, person, stage="withdrawn", seen_at=now)
     return _row(connection, person.id)
@@ -116,10 +132,10 @@ def erased(connection: Connection, person: Any, by: str, now: float) -> int:
     n_choices = int(connection.execute(counted).scalar_one())
     for table in (choices, events, blocks, consents):
         connection.execute(delete(table).where(table.c.person == person.id))
-    names = {"platform_id": None, "platform_session": None, "platform_study": None, "submit_to": None, "points": 0.0}
-    # Whoever had finished has earned the bonus: what paying it needs stays.
-    gone = {} if person.finished_at is not None else names
-    _change(connection, person, stage="withdrawn", cell=None, plan=None, seed=0, agent=None, block=0, begun=False, **gone)
+    _change(
+        connection, person, stage="withdrawn", cell=None, plan=None, points=0.0, bonus=None, seed=0, agent=None, block=0,
+        begun=False, **NAMELESS,
+    )  # fmt: skip
     connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
     return n_choices
 

@@ -33,4 +33,4 @@ def _told(done: Piloted) -> list[str]:
         f"{done.retries} requests sent again."
     ]
     lines += [f"stopped early: {why}" for why in done.failures]
-    return [*lines, "They are marked as pilots: explorelab study export FOLDER --pilots only takes them out."]
+    return [*lines, "They are marked as pilots: explorelab study export FOLDER --pilots only exports them."]

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
+import re
 import secrets
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from explorelab.errors import InputError
+
+if TYPE_CHECKING:
+    from explorelab.study.design import Study
+    from explorelab.study.store import Store
 
 FOLDER, PASSWORD = "EXPLORELAB_STUDY", "EXPLORELAB_ADMIN_PASSWORD"
 """Names of environment variables by which worker processes are told what to serve."""
@@ -25,6 +32,8 @@ class Links(NamedTuple):
     admin: str
     password: str | None
     """The researcher's password, if it was made here and is to be shown."""
+    unfinished: list[str]
+    """What is still to be done to the texts."""
 
 
 def is_local(host: str) -> bool:
@@ -57,30 +66,56 @@ def password_for(host: str, file: Path | None) -> tuple[str, bool]:
     return secrets.token_urlsafe(12), True
 
 
+def unfinished(study: Study) -> list[str]:
+    """What of the study's templates has not been filled in yet, a line each."""
+    left = [
+        f"{page}.md still has {len(found)} places to fill in, the first is {found[0]}"
+        for page, text in study.texts.pages.items()
+        if (found := re.findall(r"\*\*(\[[^]\n]{3,}\])\*\*", text))
+    ]
+    if study.completion.code == "CHANGE-ME":
+        left.append("study.toml still has the completion code CHANGE-ME")
+    return left
+
+
+def check_free(host: str, port: int) -> None:
+    """Refuse an address that another program has, before people are told of it."""
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(kind) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((host, port))
+        except OSError as error:
+            why = "another program uses it" if error.errno == errno.EADDRINUSE else (error.strerror or str(error))
+            raise InputError(f"cannot serve on {host}, port {port}: {why}; choose another with --port.") from None
+
+
 def serve(
     folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
-    public_url: str = "", announce: object = print,
+    public_url: str = "", as_it_is: bool = False, announce: object = print,
 ) -> None:  # fmt: skip
     """Serve the study in this folder until interrupted."""
     import uvicorn
 
-    from explorelab.study.assignment import check_promises
     from explorelab.study.settings import load_study
-    from explorelab.study.store import open_store
 
     study = load_study(folder)
     password, made = password_for(host, password_file)
-    store = open_store(study.database, folder)
+    if public_url and not re.match(r"https?://[^/]", public_url):
+        raise InputError(f"--public-url must begin with https:// or http://, got {public_url!r}.")
+    left = unfinished(study)
+    if left and not as_it_is and not is_local(host):
+        raise InputError("the study is not ready for people: " + "; ".join(left) + ". (--as-it-is serves it all the same.)")
+    check_free(host, port)
+    store = opened(study, folder)
     dialect = store.dialect
-    with store.engine.connect() as connection:
-        check_promises(connection, study, time.time())
     store.close()
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
     base = public_url.rstrip("/") or f"http://{f'[{host}]' if ':' in host else host}:{port}"
     os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password}
     assert callable(announce)
-    announce(Links(f"{base}/", f"{base}/admin", password if made else None))
+    announce(Links(f"{base}/", f"{base}/admin", password if made else None, left))
     # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
     uvicorn.run(
         "explorelab.study.serve:application", factory=True, host=host, port=port, workers=workers, access_log=False,
@@ -92,17 +127,30 @@ def application() -> object:
     """The application, in each worker process."""
     from explorelab.study.app import create_app
     from explorelab.study.settings import load_study
-    from explorelab.study.store import open_store
 
     folder = Path(os.environ[FOLDER])
     study = load_study(folder)
-    return create_app(study, open_store(study.database, folder), admin_password=os.environ[PASSWORD])
+    return create_app(study, opened(study, folder), admin_password=os.environ[PASSWORD])
+
+
+def opened(study: Study, folder: Path) -> Store:
+    """The study's database, if the study keeps its word to the people in it."""
+    from explorelab.study.promises import check_promises
+    from explorelab.study.store import open_store
+
+    store = open_store(study.database, folder)
+    try:
+        with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            check_promises(connection, study, time.time())
+    except InputError:
+        store.close()
+        raise
+    return store
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """The address of a server of this study that runs in this process while the block lasts, on a free port."""
-    import socket
     import threading
 
     import uvicorn

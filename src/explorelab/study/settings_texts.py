@@ -27,7 +27,7 @@ PLACEHOLDERS = (
 """What pages may say in braces; the study fills it in. The template of study.toml says what each is."""
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&#!~|])")
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from explorelab.study import game
 from explorelab.study.design import Study
 from explorelab.study.markdown import to_html
-from explorelab.study.people import version_of
+from explorelab.study.people import bonus_of, version_of
 
 type Stage = Literal[
     "consent", "instructions", "ready", "play", "debriefing", "finished", "declined", "withdrawn", "preview", "expired"
@@ -97,14 +97,22 @@ def state_of(connection: Connection, study: Study, person: Any) -> State:
     if stage in ("instructions", "ready", "play"):
         state.block = _block(connection, study, person)
     if stage in ("debriefing", "finished"):
-        bonus, base = study.payment.bonus(person.points), study.payment.base
+        bonus, base = bonus_of(study, person), study.payment.base
         total = round(base + bonus, 2)
         state.payment = PaymentShown(currency=study.payment.currency, base=base, bonus=bonus, total=total)
     if stage == "finished":
-        code, redirect = study.completion.code, study.completion.redirect
-        redirect = redirect.replace("{code}", quote(code, safe=""))
-        state.completion = CompletionShown(code=code, redirect=redirect, submit_to=person.submit_to)
+        state.completion = _completion(study, person)
     return state
+
+
+def _completion(study: Study, person: Any) -> CompletionShown:
+    """How this person leaves; without a platform that knows who they are, with a code that does."""
+    code, redirect = study.completion.code, study.completion.redirect
+    redirect = redirect.replace("{code}", quote(code, safe=""))
+    if person.source == "plain":
+        code = "-".join(part for part in (code, person.code) if part)
+        redirect = "" if "prolific.co" in redirect else redirect
+    return CompletionShown(code=code, redirect=redirect, submit_to=person.submit_to)
 
 
 def _block(connection: Connection, study: Study, person: Any) -> BlockShown:

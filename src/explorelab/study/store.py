@@ -114,6 +114,8 @@ class GroupWriter:
 
     def _write(self, group: list[tuple[Work[Any], Future[Any]]]) -> None:
         outcomes: list[tuple[Any, BaseException | None]]
+        # Whoever has gone is not waited for, and whoever has not can no longer go.
+        group = [(work, future) for work, future in group if future.set_running_or_notify_cancel()]
         try:
             with self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
                 outcomes = [self._one(connection, work) for work, _ in group]
@@ -130,13 +132,20 @@ class GroupWriter:
             with connection.begin_nested():
                 return work(connection), None
         except Exception as error:
+            if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
+                # SQLite has rolled everything back (the disk is full, say): nobody's work before this one is there.
+                raise
             return None, error
 
 
 def open_store(url: str, folder: Path) -> Store:
     """The database at this address, in its newest form; a relative SQLite file lies in the folder."""
     engine = engine_for(url, folder)
+    file = Path(engine.url.database or "") if engine.dialect.name == "sqlite" else None
     try:
+        if file is not None and file.parent.is_dir():
+            # The platforms' names of people are in it: nobody else on this computer may read it.
+            file.touch(mode=0o600)
         migrate(engine)
         return Store(engine)
     except OperationalError as error:
@@ -165,7 +174,9 @@ def engine_for(url: str, folder: Path) -> Engine:
     if address.get_backend_name() != "postgresql":
         raise InputError(f"the database must be sqlite or postgresql, got {address.get_backend_name()!r}.")
     try:
-        return create_engine(address, pool_size=THREADS, max_overflow=4, pool_pre_ping=True)
+        # An answer means "on disk" whatever the server's own setting, and nobody waits for a lock or a host for ever.
+        how = {"connect_timeout": 10, "options": "-c synchronous_commit=on -c lock_timeout=10s -c statement_timeout=60s"}
+        return create_engine(address, pool_size=THREADS, max_overflow=4, pool_pre_ping=True, connect_args=how)
     except (NoSuchModuleError, ModuleNotFoundError):
         raise InputError("PostgreSQL needs the package psycopg: pip install 'explorelab[postgresql]'.") from None
 

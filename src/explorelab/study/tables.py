@@ -59,6 +59,7 @@ people = Table(
     Column("seen_at", Float, nullable=False),
     Column("finished_at", Float),
     Column("agent", Text),  # of a pilot: which agent played, with its parameters
+    Column("bonus", Float),  # in money, as it was shown at the end
     Column("plan", Text),  # JSON: the blocks as promised at consent, whatever study.toml says later
     Index("people_stage", "stage", "pilot"),
 )  # fmt: skip
