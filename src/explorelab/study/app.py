@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from sqlalchemy.exc import DBAPIError
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.errors import InputError
 from explorelab.study.admin_api import admin_router
@@ -55,29 +57,50 @@ def create_app(study: Study, store: Store, *, admin_password: str, now: Callable
 
     _answer_errors(app)
     app.add_middleware(BodyLimit)
-    app.middleware("http")(_guarded)
+    app.add_middleware(Guard)
     return app
 
 
-async def _guarded(request: Request, following: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Every answer with its headers, and a line in the log without anything that tells who asked."""
-    began = time.perf_counter()
-    response = await following(request)
-    path = request.url.path
-    _guard(response, path)
-    if log.isEnabledFor(logging.DEBUG):
-        log.debug("%s %s %d %.1f ms", request.method, path, response.status_code, 1e3 * (time.perf_counter() - began))
-    return response
-
-
-def _guard(response: Response, path: str) -> None:
+def headers_of(path: str) -> dict[str, str]:
+    """What every answer carries."""
     admin = path.startswith("/admin")
-    response.headers.setdefault("Content-Security-Policy", POLICY + ("'none'" if admin else f"'self' {MTURK}"))
-    response.headers.setdefault("X-Content-Type-Options", "nosniff")
-    response.headers.setdefault("Referrer-Policy", "no-referrer")
-    response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
-    # Pages and built files may be kept if the server is asked each time: an upgrade shows at once.
-    response.headers.setdefault("Cache-Control", "no-store" if path.startswith(("/api", "/admin")) else "no-cache")
+    return {
+        "Content-Security-Policy": POLICY + ("'none'" if admin else f"'self' {MTURK}"),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        # Pages and built files may be kept if the server is asked each time: an upgrade shows at once.
+        "Cache-Control": "no-store" if path.startswith(("/api", "/admin")) else "no-cache",
+    }
+
+
+class Guard:
+    """Gives every answer its headers, and the log a line without anything that tells who asked.
+
+    Below Starlette's own form of a middleware, which makes a task for each request and costs as much as a choice.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and add to its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in headers_of(scope["path"]).items():
+                    headers.setdefault(name, value)
+                if log.isEnabledFor(logging.DEBUG):
+                    took_ms = 1e3 * (time.perf_counter() - began)
+                    log.debug("%s %s %d %.1f ms", scope["method"], scope["path"], message["status"], took_ms)
+            await send(message)
+
+        await self._app(scope, receive, guarded)
 
 
 def _refusal(status: int, error: str, message: str, retry_after_s: int | None = None) -> JSONResponse:
@@ -111,7 +134,7 @@ def _answer_errors(app: FastAPI) -> None:
     async def broken(request: Request, error: Exception) -> JSONResponse:
         log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
         answer = _refusal(500, "broken", "The server has failed at this; what was acknowledged before is kept.")
-        _guard(answer, request.url.path)
+        answer.headers.update(headers_of(request.url.path))
         return answer
 
     @app.exception_handler(DBAPIError)
