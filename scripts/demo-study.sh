@@ -12,4 +12,4 @@ sed -i -E 's/^(fast *= *)[0-9]+/\1250/; s/^(slow *= *)[0-9]+/\1400/' "$out/study
 "$explorelab" study pilot "$out" --people 40
 "$explorelab" study export "$out" --out "$out/data" --pilots only
 "$explorelab" check "$out/data/choices.csv"
-"$explorelab" report "$out/data/choices.csv" --out "$out/report.html" --starts 4
+"$explorelab" report "$out/data/choices.csv" --out "$out/report.html" --agents stochastic-ucl,situated-ucl,random-choice --starts 2

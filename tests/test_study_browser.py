@@ -278,14 +278,13 @@ def test_a_hidden_tab_pauses_and_the_choice_starts_anew(study: Study, page: Page
     click(page, 81)
     wait_for_trial(page, 2)
     (kept,) = mine(study, page)
-    assert (kept.arm, kept.pauses, kept.flags.split()) == (81, 1, ["paused", "slow"][: len(kept.flags.split())])
+    assert (kept.arm, kept.pauses) == (81, 1)
+    assert "paused" in kept.flags.split()
     stage(page, "ready")
     page.wait_for_timeout(5500)
     person = study.rows(tables.people)[-1].id
     kinds = [row.kind for row in study.rows(tables.events) if row.person == person]
-    assert [kind for kind in kinds if kind in ("hidden", "visible", "pause", "resume")] == [
-        "hidden", "pause", "visible", "resume",
-    ] or set(kinds) >= {"hidden", "visible", "pause", "resume"}  # fmt: skip
+    assert set(kinds) >= {"hidden", "visible", "pause", "resume"}
 
 
 def test_declining_ends_kindly(study: Study, page: Page) -> None:
