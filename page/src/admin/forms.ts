@@ -15,7 +15,7 @@ export class FormShares {
     choice.setAttribute("role", "group");
     choice.setAttribute("aria-label", "Blocks of which dynamic");
     const rows = shown.shares.map(row);
-    const head = el("tr", "", ...["", "", "so far", "paper"].map((text, k) => el("th", k > 1 ? "number" : "", text)));
+    const head = el("tr", "", el("td"), el("td"), ...["so far", "paper"].map((text) => el("th", "number", text)));
     const note =
       `${whole(shown.n)} finished task blocks. Bars: so far, with a 95 % interval; the mark: the paper (326 people, any square ` +
       "may be chosen). The power law is fitted to regret itself.";

@@ -35,7 +35,9 @@ POLICY = (
 log = logging.getLogger("explorelab.study")
 
 
-def create_app(study: Study, store: Store, *, admin_password: str, now: Callable[[], float] = time.time) -> FastAPI:
+def create_app(
+    study: Study, store: Store, *, admin_password: str, public_origin: str = "", now: Callable[[], float] = time.time
+) -> FastAPI:
     """The application for a study on its database; closing the application closes the database."""
     if not (STATIC / "study.js").is_file():
         raise InputError("the participants' page has not been built: run `make page` (it needs Node 20) first.")
@@ -48,7 +50,7 @@ def create_app(study: Study, store: Store, *, admin_password: str, now: Callable
     context = Context(study, store, now)
     app = FastAPI(title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     app.include_router(participant_router(context, pilot_key_of(context)))
-    app.include_router(admin_router(context, admin_password))
+    app.include_router(admin_router(context, admin_password, public_origin=public_origin))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     @app.get("/", include_in_schema=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from explorelab.study.design import Study
     from explorelab.study.store import Store
 
-FOLDER, PASSWORD = "EXPLORELAB_STUDY", "EXPLORELAB_ADMIN_PASSWORD"
+FOLDER, PASSWORD, ORIGIN = "EXPLORELAB_STUDY", "EXPLORELAB_ADMIN_PASSWORD", "EXPLORELAB_PUBLIC_ORIGIN"
 """Names of environment variables by which worker processes are told what to serve."""
 SHORTEST = 8
 
@@ -113,7 +113,8 @@ def serve(
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
     base = public_url.rstrip("/") or f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password}
+    origin = "/".join(public_url.split("/")[:3])
+    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password, ORIGIN: origin}
     assert callable(announce)
     announce(Links(f"{base}/", f"{base}/admin", password if made else None, left))
     # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
@@ -130,7 +131,8 @@ def application() -> object:
 
     folder = Path(os.environ[FOLDER])
     study = load_study(folder)
-    return create_app(study, opened(study, folder), admin_password=os.environ[PASSWORD])
+    origin = os.environ.get(ORIGIN, "")
+    return create_app(study, opened(study, folder), admin_password=os.environ[PASSWORD], public_origin=origin)
 
 
 def opened(study: Study, folder: Path) -> Store:

@@ -1,0 +1,228 @@
+"""What the researcher's page is told, as types: they check the answers and document them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Refusal(BaseModel):
+    """Why something was not done."""
+
+    error: str
+    message: str
+
+
+class SessionInfo(BaseModel):
+    """The researcher's own session."""
+
+    csrf: str
+    ends_at: float
+
+
+class Totals(BaseModel):
+    """How many people are where. Each is in one of the places from `consent` on; together they are those who `arrived`."""
+
+    arrived: int
+    consented: int
+    """Agreed, whatever came then; deleted people are not known to have."""
+    consent: int
+    instructions: int
+    training: int
+    task: int
+    debriefing: int
+    finished: int
+    declined: int
+    withdrawn: int
+    gone: int
+    """Not seen for longer than people may stay away."""
+    median_minutes_finished: float | None
+    median_minutes_active: float | None
+    choices: int
+    choices_last_minute: int
+
+
+class CellCount(BaseModel):
+    """A condition, and how many people count in it when the next is assigned."""
+
+    name: str
+    timing: str
+    dynamic: str
+    landscape: str
+    second_dynamic: str
+    active: int
+    finished: int
+    """At the debriefing or beyond."""
+
+
+class Curve(BaseModel):
+    """Mean observed regret of the task blocks of one dynamic and timing; lists are over choices 1, 2, ..."""
+
+    dynamic: str
+    timing: str
+    n_blocks: int
+    n_finished: int
+    n: list[int]
+    """Blocks that have come to this choice."""
+    mean: list[float]
+    """The mean loss at each choice over all who have made it, added up."""
+    low: list[float | None]
+    high: list[float | None]
+    """95 % interval from the spread among those who have come this far; null for fewer than three."""
+
+
+class Share(BaseModel):
+    """How many finished blocks follow a form, with a 95 % interval, and the share that the paper reports."""
+
+    form: str
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+    paper: float
+
+
+class Phenotypes(BaseModel):
+    """Forms of regret over the finished task blocks of one dynamic, or of all of them."""
+
+    dynamic: str
+    n: int
+    shares: list[Share]
+
+
+class Histogram(BaseModel):
+    """Counts in bins that have names."""
+
+    name: str
+    bins: list[str]
+    counts: list[int]
+
+
+class TimingQuality(BaseModel):
+    """How well the deadlines of one timing are met."""
+
+    timing: str
+    choices: int
+    missed: int
+
+
+class Quality(BaseModel):
+    """Deadlines, attention and network. Histograms are of people with choices, but for `overrun`: that is of choices."""
+
+    missed: int
+    focus_losses: int
+    hidden_pauses: int
+    slow_network: int
+    overrun_median_ms: float | None
+    overrun_max_ms: float | None
+    timings: list[TimingQuality]
+    histograms: list[Histogram]
+    flags: dict[str, int]
+    """Choices with each flag."""
+
+
+class Overview(BaseModel):
+    """Everything on the page but the people one by one; of people or, apart, of pilots."""
+
+    name: str
+    title: str
+    pilots: bool
+    n_people: int
+    n_pilots: int
+    n_blocks: int
+    n_trials: int
+    """Choices of a task block."""
+    return_within_minutes: float
+    totals: Totals
+    cells: list[CellCount]
+    curves: list[Curve]
+    phenotypes: list[Phenotypes]
+    quality: Quality
+
+
+type PersonRow = tuple[
+    str, str, bool, str, str, int, int, int, int, float, int, int, int, int, int, str, float, float
+]  # fmt: skip
+COLUMNS = (
+    "code", "source", "pilot", "place", "cell", "block", "n_blocks", "trial", "n_trials", "points", "choices", "missed",
+    "focus_losses", "hidden_pauses", "slow_network", "flags", "arrived_at", "seen_at",
+)  # fmt: skip
+"""Of the rows of people. `block` is the one in play or next, from 0; `trial` the choices made in it."""
+
+
+class People(BaseModel):
+    """People one by one: all of them, or those who changed since `since`."""
+
+    version: str
+    """To be sent as `since` next time."""
+    now: float
+    full: bool
+    """Whether these are all; else they replace or add to what was sent before."""
+    columns: list[str]
+    rows: list[PersonRow]
+
+
+class PersonBlock(BaseModel):
+    """A block of one person."""
+
+    number: int
+    kind: str
+    dynamic: str
+    timing: str
+    landscape: str
+    deadline_ms: int
+    n_trials: int
+    begun_at: float
+    missed: int
+    points: float
+    regret: list[float]
+    """Observed regret after each choice so far."""
+    form: str | None
+    """Which form it follows, once a task block is finished."""
+
+
+class PersonEvent(BaseModel):
+    """Something that happened in the browser."""
+
+    kind: str
+    at: float
+    block: int | None
+    trial: int | None
+    value: float | None
+
+
+class PersonDetail(BaseModel):
+    """One person, without what the recruiting platform calls them."""
+
+    code: str
+    source: str
+    pilot: bool
+    place: str
+    cell: str
+    agent: str | None
+    epoch: int
+    points: float
+    bonus: float
+    currency: str
+    in_payment_file: bool
+    arrived_at: float
+    consented_at: float | None
+    seen_at: float
+    finished_at: float | None
+    deleted: bool
+    blocks: list[PersonBlock]
+    events: list[PersonEvent]
+    """The last ones, newest first."""
+
+
+class DeletePerson(BaseModel):
+    """The code once more, typed by hand."""
+
+    model_config = ConfigDict(extra="forbid")
+    code: str
+
+
+class Deleted(BaseModel):
+    """What was deleted."""
+
+    code: str
+    n_choices: int

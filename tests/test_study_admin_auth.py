@@ -1,0 +1,278 @@
+"""Who may see the researcher's page, and that nobody else sees or changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from study_people import NOW, OWN, PASSWORD, Desk
+
+from explorelab.errors import InputError
+from explorelab.study.admin_api import admin_router
+from explorelab.study.admin_auth import COOKIE, HEADERS, Keeper
+from explorelab.study.context import Context
+from explorelab.study.tables import people
+
+LOOKS = ["/admin/api/session", "/admin/api/overview", "/admin/api/people", "/admin/api/people/CODE"]
+CHANGES = ["/admin/api/people/CODE/delete", "/admin/logout", "/admin/api/export"]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path, 3)
+    yield desk
+    desk.store.close()
+
+
+def some_code(desk: Desk) -> str:
+    return str(desk.rows(people)[0].code)
+
+
+def change(desk: Desk, path: str, headers: dict[str, str]) -> Any:
+    code = some_code(desk)
+    body = {"code": code} if path.endswith("delete") else {}
+    return desk.client.post(path.replace("CODE", code), json=body, headers=headers)
+
+
+def test_the_lists_above_are_all_routes(desk: Desk) -> None:
+    routes = admin_router(Context(desk.study, desk.store, desk.clock), PASSWORD).routes
+    found = {(method, route.path.replace("{code}", "CODE")) for route in routes for method in route.methods}  # type: ignore[attr-defined]
+    listed = {("GET", path) for path in LOOKS} | {("POST", path) for path in CHANGES}
+    pages = {
+        ("GET", "/admin"),
+        ("GET", "/admin/"),
+        ("GET", "/admin/login"),
+        ("POST", "/admin/login"),
+        ("GET", "/admin/{rest:path}"),
+    }
+    assert found == listed | pages
+
+
+@pytest.mark.parametrize("path", ["/admin", "/admin/"])
+def test_the_page_without_a_session_leads_to_the_login(desk: Desk, path: str) -> None:
+    answer = desk.client.get(path)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/admin/login")
+    desk.log_in()
+    assert desk.client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", LOOKS)
+def test_nothing_is_seen_without_a_session(desk: Desk, path: str) -> None:
+    path = path.replace("CODE", some_code(desk))
+    answer = desk.client.get(path)
+    assert (answer.status_code, answer.json()["error"]) == (401, "no-session")
+    desk.log_in()
+    assert desk.client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_nothing_is_changed_without_a_session(desk: Desk, path: str) -> None:
+    before = desk.dump()
+    answer = change(desk, path, OWN)
+    assert (answer.status_code, answer.json()["error"]) == (401, "no-session")
+    assert desk.dump() == before
+
+
+def test_a_wrong_password_is_refused(desk: Desk) -> None:
+    for wrong in ("", "wrong", PASSWORD + " ", PASSWORD.upper()):
+        answer = desk.browser(f"10.1.0.{len(wrong)}").post("/admin/login", json={"password": wrong}, headers=OWN)
+        assert answer.status_code == 401
+        assert answer.json()["error"] == "wrong-password"
+        assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"password": 5}', b'{"password": "a", "b": 1}', b"\xff"])
+def test_a_malformed_login_is_refused_and_not_repeated(desk: Desk, body: bytes) -> None:
+    answer = desk.client.post("/admin/login", content=body, headers={**OWN, "Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]) == (422, "invalid")
+
+
+def test_a_login_over_4_kib_is_refused(desk: Desk) -> None:
+    answer = desk.client.post("/admin/login", json={"password": "x" * 5000}, headers=OWN)
+    assert answer.status_code == 413
+
+
+def test_an_empty_password_is_no_password(desk: Desk) -> None:
+    with pytest.raises(InputError, match="needs a password"):
+        admin_router(Context(desk.study, desk.store, desk.clock), "")
+
+
+@pytest.mark.parametrize(("base", "secure"), [("http://study.example", False), ("https://study.example", True)])
+def test_the_cookie_is_kept_from_scripts_and_other_sites(desk: Desk, base: str, secure: bool) -> None:
+    client = desk.browser(base_url=base)
+    answer = client.post("/admin/login", json={"password": PASSWORD}, headers={**OWN, "Origin": base})
+    parts = {part.strip().lower() for part in answer.headers["set-cookie"].split(";")[1:]}
+    assert {"httponly", "samesite=strict", "path=/admin", "max-age=43200"} <= parts
+    assert ("secure" in parts) == secure
+
+
+def test_five_failures_a_minute_from_one_address(desk: Desk) -> None:
+    def attempt(password: str, address: str = "10.0.0.7") -> Any:
+        return client_of[address].post("/admin/login", json={"password": password}, headers=OWN)
+
+    same = desk.browser("10.0.0.7")
+    client_of: dict[str, Any] = {"10.0.0.7": same}
+    assert [attempt("wrong").status_code for _ in range(5)] == [401] * 5
+    desk.clock.now += 20
+    refused = attempt(PASSWORD)  # also the right one
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "40")
+    desk.clock.now += 39
+    assert attempt(PASSWORD).status_code == 429
+    desk.clock.now += 2
+    assert attempt(PASSWORD).status_code == 200
+
+
+def test_failures_of_one_address_do_not_lock_out_another() -> None:
+    clock = [NOW]
+    attempts = Keeper(PASSWORD, b"secret", lambda: clock[0]).attempts
+    for _ in range(5):
+        attempts.begin("2001:db8:1:2::5")
+    with pytest.raises(Exception, match="Too many wrong passwords"):
+        attempts.begin("2001:db8:1:2:ffff::9")  # the same customer's network
+    attempts.begin("2001:db8:1:3::5")
+    attempts.begin("10.0.0.1")
+    attempts.begin("no address")
+
+
+def test_a_success_forgets_the_failures(desk: Desk) -> None:
+    for _ in range(3):
+        for _ in range(4):
+            desk.client.post("/admin/login", json={"password": "wrong"}, headers=OWN)
+        desk.log_in()
+
+
+def test_a_session_ends_after_twelve_hours(desk: Desk) -> None:
+    desk.log_in()
+    desk.client.cookies.set(COOKIE, desk.client.cookies[COOKIE], path="/admin")  # the browser itself would forget it
+    desk.clock.now += 12 * 3600 - 2
+    assert desk.client.get("/admin/api/session").status_code == 200
+    desk.clock.now += 3
+    assert desk.client.get("/admin/api/session").status_code == 401
+
+
+def test_forged_cookies_are_refused(desk: Desk) -> None:
+    desk.log_in()
+    name, ends, signature = desk.client.cookies[COOKIE].split(".")
+    later = str(int(ends) + 3600)
+    other = Keeper(PASSWORD, b"another secret", desk.clock).new_cookie()
+    forged = [
+        "", ".", "..", "a.b.c", f"{name}.{ends}", f"{name}.{ends}.", f"{name}.{later}.{signature}",
+        f"{'0' * 32}.{ends}.{signature}", f"{name}.{ends}.{signature[:-1]}",
+        f"{name}.{ends}.{signature}0", f"{name}.nan.{signature}", other,
+    ]  # fmt: skip
+    for cookie in forged:
+        answer = desk.browser().get("/admin/api/session", headers={"Cookie": f"{COOKIE}={cookie}"})
+        assert answer.status_code == 401, cookie
+    genuine = desk.browser().get("/admin/api/session", headers={"Cookie": f"{COOKIE}={name}.{ends}.{signature}"})
+    assert genuine.status_code == 200
+
+
+def test_a_new_password_ends_every_session(desk: Desk) -> None:
+    desk.log_in()
+    cookie = {"Cookie": f"{COOKIE}={desk.client.cookies[COOKIE]}"}
+    assert desk.browser(password="another long one").get("/admin/api/session", headers=cookie).status_code == 401
+
+
+def test_logging_out_ends_the_session_for_copies_of_the_cookie_and_other_processes(desk: Desk) -> None:
+    token = desk.log_in()
+    cookie = {"Cookie": f"{COOKIE}={desk.client.cookies[COOKIE]}"}
+    assert desk.browser().get("/admin/api/session", headers=cookie).status_code == 200
+    answer = desk.client.post("/admin/logout", json={}, headers={**OWN, "X-CSRF-Token": token})
+    assert answer.status_code == 204
+    assert COOKIE not in desk.client.cookies
+    assert desk.browser().get("/admin/api/session", headers=cookie).status_code == 401
+    desk.log_in()  # another session is not touched
+    assert desk.client.get("/admin/api/session").status_code == 200
+
+
+def test_logged_out_sessions_are_forgotten_when_they_would_have_ended(desk: Desk) -> None:
+    for _ in range(3):
+        token = desk.log_in()
+        desk.client.post("/admin/logout", json={}, headers={**OWN, "X-CSRF-Token": token})
+        desk.clock.now += 13 * 3600
+    assert sum(name.startswith("logged-out:") for name, _ in desk.dump()["settings"]) == 1
+
+
+FOREIGN = {
+    "another site": {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
+    "another site, an old browser": {"Origin": "https://evil.example"},
+    "a neighbour": {"Origin": "http://other.study.example", "Sec-Fetch-Site": "same-site"},
+    "another port": {"Origin": "http://study.example:81"},
+    "only the header of the fetch": {"Sec-Fetch-Site": "cross-site"},
+    "a lie about the origin": {**OWN, "Sec-Fetch-Site": "cross-site"},
+    "a lie about the site": {**OWN, "Origin": "https://evil.example"},
+    "a sandbox": {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
+    "an old sandbox": {"Origin": "null"},
+    "nothing said": {},
+}
+
+
+@pytest.mark.parametrize("path", CHANGES)
+@pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
+def test_another_site_changes_nothing(desk: Desk, path: str, headers: dict[str, str]) -> None:
+    token = desk.log_in()
+    before = desk.dump()
+    answer = change(desk, path, {**headers, "X-CSRF-Token": token})
+    assert (answer.status_code, answer.json()["error"]) == (403, "origin")
+    assert desk.dump() == before
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_a_change_needs_the_token_of_its_own_session(desk: Desk, path: str) -> None:
+    foreign = desk.log_in(desk.browser())
+    own = desk.log_in()
+    before = desk.dump()
+    for token in ({}, {"X-CSRF-Token": ""}, {"X-CSRF-Token": foreign}, {"X-CSRF-Token": own[:-1]}, {"X-CSRF-Token": "ä"}):
+        answer = change(desk, path, {**OWN, **{name: value.encode() for name, value in token.items()}})  # type: ignore[dict-item]
+        assert (answer.status_code, answer.json()["error"]) == (403, "csrf")
+    assert desk.dump() == before
+    assert change(desk, path, {**OWN, "X-CSRF-Token": own}).status_code in (200, 204)
+
+
+@pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
+def test_another_site_cannot_log_anyone_in(desk: Desk, headers: dict[str, str]) -> None:
+    answer = desk.client.post("/admin/login", json={"password": PASSWORD}, headers=headers)
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_proxy_that_changes_the_host_can_say_the_address(desk: Desk) -> None:
+    keeper = Keeper(PASSWORD, b"secret", desk.clock, "https://public.example/")
+
+    def request(origin: str) -> Any:
+        from starlette.requests import Request
+
+        headers = [(b"host", b"127.0.0.1:8000"), (b"origin", origin.encode())]
+        return Request(
+            {"type": "http", "scheme": "http", "method": "POST", "path": "/", "headers": headers, "query_string": b""}
+        )
+
+    keeper.check_origin(request("https://public.example"))
+    keeper.check_origin(request("http://127.0.0.1:8000"))
+    assert keeper.is_https(request("https://public.example"))
+    with pytest.raises(Exception, match="another site"):
+        keeper.check_origin(request("https://public.example.evil.example"))
+
+
+def test_every_answer_has_the_headers(desk: Desk) -> None:
+    def check(answer: Any) -> None:
+        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+        assert "unsafe" not in answer.headers["content-security-policy"]
+
+    for path in ["/admin", "/admin/login", "/admin/nothing", *LOOKS]:
+        check(desk.client.get(path))
+    check(desk.client.post("/admin/login", json={"password": "wrong"}, headers=OWN))
+    token = desk.log_in()
+    for path in ["/admin", *LOOKS]:
+        check(desk.client.get(path))
+    for path in CHANGES[:1]:
+        check(change(desk, path, {**OWN, "X-CSRF-Token": token}))
+
+
+def test_unknown_addresses_are_answered_in_one_form(desk: Desk) -> None:
+    answer = desk.client.get("/admin/nothing/here")
+    assert answer.status_code == 404
+    assert set(answer.json()) == {"error", "message"}
