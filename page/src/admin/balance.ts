@@ -12,7 +12,7 @@ export function showBalance(cells: CellCount[]): void {
 }
 
 function table(cells: CellCount[], most: number, two: boolean): HTMLElement {
-  const names = ["clock", "dynamic", "field", ...(two ? ["then"] : [])].map((name) => heading(name));
+  const names = ["timing", "dynamic", "landscape", ...(two ? ["then"] : [])].map((name) => heading(name));
   const head = el("tr", "", ...names, el("td"), heading("active", "number"), heading("done", "number"));
   const rows = cells.map((cell) => {
     const words = [cell.timing, cell.dynamic, cell.landscape, ...(two ? [cell.second_dynamic] : [])];
