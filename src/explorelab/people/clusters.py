@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -31,7 +31,7 @@ def mean_band(curves: Floats, who: np.ndarray, level: float = LEVEL) -> Band:
     mean = curves.mean(0)
     error = np.sqrt(_clustered_variance(curves, who))
     people = np.unique(who).size
-    reach = t.ppf((1 + level) / 2, people - 1) * error if people > 1 else np.full_like(mean, np.nan)
+    reach = stdtrit(people - 1, (1 + level) / 2) * error if people > 1 else np.full_like(mean, np.nan)
     return Band(mean, mean - reach, mean + reach)
 
 
@@ -52,7 +52,7 @@ def clustered_share(is_one: np.ndarray, who: np.ndarray, level: float = LEVEL) -
 
 def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """Wilson's score interval of a share among n (which need not be whole)."""
-    z = norm.ppf((1 + level) / 2)
+    z = ndtri((1 + level) / 2)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(0.0, float(middle - reach)), min(1.0, float(middle + reach))
