@@ -38,7 +38,8 @@ def is_preview(query: Mapping[str, str]) -> bool:
 def who(query: Mapping[str, str], key: str, pilot: bool) -> Arrival:
     """Who has come. Robots say so with a key of the server; everybody else is a person."""
     if pilot:
-        return Arrival("pilot", _hashed("pilot", key), agent=query.get("agent", "")[:2000])
+        said = "".join(letter for letter in query.get("agent", "")[:2000] if letter.isprintable())
+        return Arrival("pilot", _hashed("pilot", key), agent=said)
     if "PROLIFIC_PID" in query:
         name = _name("PROLIFIC_PID", query)
         session, study = (_optional(each, query) for each in ("SESSION_ID", "STUDY_ID"))

@@ -1,0 +1,159 @@
+"""Simulated people for bench/study_load.py, with little work for each request so that they are not what is slow.
+
+Plain HTTP/1.1 over one kept connection for each person, in a process of its own: `study_crowd.py '{"port": ..., ...}'`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import secrets
+import sys
+import time
+from typing import Any
+
+
+class Connection(asyncio.Protocol):
+    """One kept connection: a request, its answer, and how long that took."""
+
+    def __init__(self, port: int) -> None:
+        self._loop, self._port = asyncio.get_running_loop(), port
+        self._transport: Any = None
+        self._answer: asyncio.Future[tuple[int, bytes]] | None = None
+        self._buffer = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(ConnectionError("the connection was lost"))
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, separator, body = self._buffer.partition(b"\r\n\r\n")
+        if not separator:
+            return
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+        if len(body) >= length and self._answer is not None and not self._answer.done():
+            self._buffer = b""
+            self._answer.set_result((int(head[9:12]), body))
+
+    async def ask(self, request: bytes) -> tuple[int, bytes]:
+        """Status and body; a connection that was idle too long is made anew."""
+        if self._transport is None or self._transport.is_closing():
+            self._buffer = b""
+            await self._loop.create_connection(lambda: self, "127.0.0.1", self._port)
+        self._answer = self._loop.create_future()
+        self._transport.write(request)
+        async with asyncio.timeout(10):
+            return await self._answer
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+def request(path: str, body: dict[str, Any] | None = None, token: str = "") -> bytes:
+    """The bytes of a request."""
+    data = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
+    lines = [f"{'GET' if body is None else 'POST'} {path} HTTP/1.1", "Host: study", f"Content-Length: {len(data)}"]
+    lines += ["Content-Type: application/json"] if body is not None else []
+    lines += [f"Authorization: Bearer {token}"] if token else []
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + data
+
+
+class Participant:
+    """Somebody who clicks a square next to theirs every time."""
+
+    def __init__(self, connection: Connection, clock_s: float, seed: int) -> None:
+        self._connection, self._clock_s, self._rng = connection, clock_s, random.Random(seed)
+        self.token = ""
+
+    async def _post(self, path: str, **body: Any) -> Any:
+        status, answer = await self._connection.ask(request(path, body, self.token))
+        if status != 200:
+            raise RuntimeError(f"{path} was answered {status}: {answer[:200]!r}")
+        return json.loads(answer)
+
+    async def arrive(self) -> None:
+        """Come, agree and begin."""
+        came = await self._post("/api/arrive", page=secrets.token_hex(16), key=secrets.token_hex(32), query={})
+        self.token, self._epoch = came["token"], came["state"]["epoch"]
+        version = came["state"]["consent_version"]
+        await self._post("/api/consent", epoch=self._epoch, agreed=True, version=version)
+        self._block = (await self._post("/api/begin", epoch=self._epoch, block=0))["state"]["block"]
+
+    def leave(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def choice(self) -> bytes:
+        """The next choice's request."""
+        block, height = self._block, self._block["height"]
+        x, y = divmod(block["position"], height)
+        near = [(x + a, y + b) for a, b in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+        x, y = self._rng.choice([(a, b) for a, b in near if 0 <= a < block["width"] and 0 <= b < height])
+        goal, clock_ms = x * height + y, 1e3 * self._clock_s
+        body = {"epoch": self._epoch, "block": block["number"], "trial": block["trial"], "goal": goal}
+        body |= {"clicks": [[goal, round(self._rng.uniform(0.2, 0.9) * clock_ms, 1)]], "elapsed_ms": clock_ms}
+        return request("/api/choice", body | {"pauses": 0, "attempt": 1}, self.token)
+
+    def answered(self, answer: bytes) -> None:
+        """Go on from where the answer says."""
+        told = json.loads(answer)
+        self._block |= {"trial": told["trial"] + 1, "position": told["position"]}
+
+    async def play(self, what: str, due: float, until: float, seen: dict[str, Any]) -> None:
+        """Choose, or ask for nothing, whenever it is due, until that time; latency counts from when it was due.
+
+        Due times are fixed beforehand: people whose clocks started anew with each answer would fall into step with each
+        other once the server has answered many of them together, and then always ask at the same moment.
+        """
+        while due < until:
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            try:
+                status, answer = await self._connection.ask(self.choice() if what == "choice" else request("/api/health"))
+            except (OSError, TimeoutError) as error:
+                seen["errors"].append(f"{type(error).__name__}: {error}")
+                return
+            if status == 200:
+                seen["seconds"].append(time.perf_counter() - due)
+                if what == "choice":
+                    self.answered(answer)
+            else:
+                seen["errors"].append(f"{status} {answer[:100]!r}")
+            due = max(due + self._clock_s, time.perf_counter())
+
+
+async def generate(port: int, n_people: int, clock_s: float, seconds: float, control_s: float) -> None:
+    """All phases; says on standard output when each begins and ends, and what was seen in it."""
+    people = [Participant(Connection(port), clock_s, number) for number in range(n_people)]
+    began = time.perf_counter()
+    for group in range(0, n_people, 20):
+        await asyncio.gather(*(one.arrive() for one in people[group : group + 20]))
+    say({"phase": "arrived", "seconds": time.perf_counter() - began})
+    for name, what, lasts_s in (
+        ("control before", "control", control_s),
+        ("choices", "choice", seconds),
+        ("control after", "control", control_s),
+    ):
+        say({"phase": name, "begins": True})
+        seen: dict[str, Any] = {"seconds": [], "errors": []}
+        processor, began = time.process_time(), time.perf_counter()
+        # Everybody starts at a moment of their own within one clock, so that requests come evenly.
+        dues = [began + clock_s * (number + 1) / n_people for number in range(n_people)]
+        await asyncio.gather(*(one.play(what, due, began + lasts_s, seen) for one, due in zip(people, dues, strict=True)))
+        took = time.perf_counter() - began
+        say({"phase": name, **seen, "took_s": took, "processor_s": time.process_time() - processor})
+    for one in people:
+        one.leave()
+
+
+def say(what: dict[str, Any]) -> None:
+    print(json.dumps(what), flush=True)
+
+
+if __name__ == "__main__":
+    how = json.loads(sys.argv[1])
+    asyncio.run(generate(how["port"], how["people"], how["clock_s"], how["seconds"], how["control_s"]))

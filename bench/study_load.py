@@ -1,0 +1,200 @@
+"""A study under load: 500 people who choose every 1.5 s, for a minute, against a request that does nothing at the same rate.
+
+    python bench/study_load.py            # both databases, into bench/study.json and docs/benchmarks-study.md
+
+The people are simulated by a process of its own (study_crowd.py). A choice counts as made when its answer has arrived, which
+the server sends once the choice is on disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+RESULTS = HERE / "study.json"
+sys.path.insert(0, str(ROOT / "tests"))
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(pids: list[int]) -> float:
+    """Memory of these processes together; what they share is counted once for each."""
+    pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def processor_s(pids: list[int]) -> float:
+    """Processor time of these processes so far."""
+    return (
+        sum(sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[11:13])) for pid in pids) / TICKS
+    )
+
+
+def processor_of_postgres(folder: Path) -> float:
+    """Processor time of the PostgreSQL server in this folder with all its processes, those that ended included."""
+    first = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+    ended = sum(map(int, Path(f"/proc/{first}/stat").read_text().rpartition(") ")[2].split()[13:15])) / TICKS
+    children = [int(pid) for pid in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
+    return ended + processor_s([first, *children])
+
+
+def sync_ms(folder: Path) -> dict[str, float]:
+    """How long this disk takes to make 4 KiB safe: the least that any choice can wait."""
+    import numpy as np
+
+    times = []
+    with (folder / "sync").open("wb") as file:
+        for _ in range(300):
+            began = time.perf_counter()
+            file.write(bytes(4096))
+            file.flush()
+            os.fdatasync(file.fileno())
+            times.append(1e3 * (time.perf_counter() - began))
+    return {"p50": float(np.median(times)), "p99": float(np.quantile(times, 0.99))}
+
+
+def measure(database: str, workers: int, settings: dict[str, Any], cluster_folder: Path | None) -> dict[str, Any]:
+    """One database: everything measured, from a server that has just started."""
+    from sqlalchemy import func, select
+    from study_server import Served, write_study
+
+    from explorelab.study.store import engine_for
+    from explorelab.study.tables import choices
+
+    with tempfile.TemporaryDirectory(prefix="load-") as temporary:
+        folder = Path(temporary) / "study"
+        clock_ms = round(1e3 * settings["clock_s"])
+        write_study(folder, database, fast_ms=clock_ms, slow_ms=clock_ms, training=(), n_trials=1000)
+        served = Served(folder, workers)
+        asyncio.run(served.start())
+        try:
+            disk = sync_ms(folder)
+            phases, memory, used = _watched(served, settings, cluster_folder)
+        finally:
+            served.stop()
+        said = served.log()
+        engine = engine_for(database, folder)
+        with engine.connect() as connection:
+            stored = int(connection.execute(select(func.count()).select_from(choices)).scalar_one())
+        engine.dispose()
+    control = {"seconds": [], "errors": []}
+    for name in ("control before", "control after"):
+        control = {key: control[key] + phases[name][key] for key in control}
+    choice = phases["choices"]
+    result = {
+        "workers": workers,
+        "sync_ms": disk,
+        "arrivals_s": phases["arrived"]["seconds"],
+        "choice": summary(choice["seconds"]),
+        "control": summary(control["seconds"]),
+        "choices_per_s": len(choice["seconds"]) / choice["took_s"],
+        "control_per_s": len(phases["control before"]["seconds"]) / phases["control before"]["took_s"],
+        "errors": (choice["errors"] + control["errors"])[:20],
+        "n_errors": len(choice["errors"]) + len(control["errors"]),
+        "stored": stored,
+        "memory_mib": memory,
+        "processor_share": {name: value / choice["took_s"] for name, value in used.items()}
+        | {"generator": choice["processor_s"] / choice["took_s"]},
+        "failed": said[-500:] if "Traceback" in said else "",
+    }
+    result["added_p99_ms"] = result["choice"]["p99"] - result["control"]["p99"]
+    return result
+
+
+def _watched(served: Any, settings: dict[str, Any], cluster_folder: Path | None) -> tuple[Any, list[Any], dict[str, float]]:
+    """Run the people beside the server; what they saw, the server's memory each second, processor time of the choices."""
+    command = [sys.executable, str(HERE / "study_crowd.py"), json.dumps({"port": served.port, **settings})]
+    phases: dict[str, Any] = {}
+    memory: list[tuple[float, float]] = []
+    marks: list[dict[str, float]] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as people:
+        assert people.stdout is not None
+        began, stop = 0.0, threading.Event()
+
+        def sample() -> None:
+            while not stop.wait(1.0):
+                memory.append((time.perf_counter() - began, resident_mib(served.pids)))
+
+        def mark() -> dict[str, float]:
+            used = {"server": processor_s(served.pids)}
+            return used | ({"postgresql": processor_of_postgres(cluster_folder)} if cluster_folder else {})
+
+        sampler = threading.Thread(target=sample)
+        for line in people.stdout:
+            told = json.loads(line)
+            if told["phase"] == "choices":
+                marks.append(mark())
+                if "begins" in told:
+                    began = time.perf_counter()
+                    memory.append((0.0, resident_mib(served.pids)))
+                    sampler.start()
+                else:
+                    stop.set()
+                    sampler.join()
+                    memory.append((time.perf_counter() - began, resident_mib(served.pids)))
+            if "begins" not in told:
+                phases[told["phase"]] = told
+    if people.returncode:
+        raise RuntimeError("the simulated people stopped before the end")
+    return phases, memory, {name: marks[1][name] - marks[0][name] for name in marks[0]}
+
+
+def summary(seconds: list[float]) -> dict[str, Any]:
+    """Latency in milliseconds."""
+    import numpy as np
+
+    ms = 1e3 * np.sort(seconds)
+    at = np.concatenate([np.linspace(0, 0.98, 99), np.linspace(0.981, 1, 20)])
+    return {
+        "n": len(ms),
+        **{name: round(float(np.quantile(ms, q)), 3) for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))},
+        "quantiles": [[round(float(q), 4), round(float(np.quantile(ms, q)), 3)] for q in at],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--people", type=int, default=500)
+    parser.add_argument("--clock", type=float, default=1.5, help="seconds for a choice")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long choices are made")
+    parser.add_argument("--control", type=float, default=20.0, help="how long the control runs, before and after")
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append")
+    told = parser.parse_args()
+    import postgres
+    import study_page
+
+    settings = {"people": told.people, "clock_s": told.clock, "seconds": told.seconds, "control_s": told.control}
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    results["load"] = {"settings": settings, "cores": os.cpu_count(), "load_before": os.getloadavg()[0]} | {
+        name: results.get("load", {}).get(name) for name in ("sqlite", "postgresql")
+    }
+    for database in told.database or ("sqlite", "postgresql"):
+        if database == "sqlite":
+            measured = measure("sqlite:///study.db", 1, settings, None)
+        elif postgres.programs() is None:
+            print(postgres.MISSING)
+            continue
+        else:
+            with postgres.cluster() as cluster:
+                measured = measure(cluster.new_database(), 2, settings, cluster.folder)
+        results["load"][database] = measured
+        shown = {name: value for name, value in measured.items() if name not in ("choice", "control", "memory_mib")}
+        few = {name: {k: v for k, v in measured[name].items() if k != "quantiles"} for name in ("choice", "control")}
+        print(json.dumps({"database": database, **few, **shown, "memory_mib": measured["memory_mib"][::15]}, indent=1))
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    study_page.write(results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""The page and figure of bench/study_load.py, and what tests/study_faults.py counted: `python bench/study_page.py`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+
+
+def write(results: dict[str, Any]) -> None:
+    """Write docs/benchmarks-study.md and docs/study-load.png."""
+    measured = {name: results["load"][name] for name in NAMES if results["load"].get(name)}
+    draw(measured, ROOT / "docs" / "study-load")
+    (ROOT / "docs" / "benchmarks-study.md").write_text(page(results, measured), encoding="utf-8")
+
+
+def draw(measured: dict[str, Any], stem: Path) -> None:
+    """How many requests take longer than so much; the server's memory over the minute."""
+    from explorelab.figures import BLUE, VERMILION, Drawing, style
+
+    colours = dict(zip(NAMES, (BLUE, VERMILION), strict=True))
+    with style():
+        drawing = Drawing("AB", height=3.0)
+        drawing.panel("A", "Choices and control", "milliseconds", "share that takes longer", log="xy")
+        drawing.panel("B", "The server's memory", "seconds", "MiB")
+        for name, one in measured.items():
+            for what, line in (("choice", "-"), ("control", ":")):
+                quantile, ms = np.array(one[what]["quantiles"]).T
+                kept = quantile < 1
+                label = f"{NAMES[name]}, {'choices' if what == 'choice' else 'nothing'}"
+                drawing.line("A", ms[kept], 1 - quantile[kept], label, color=colours[name], ls=line, label=label)
+            seconds, mib = np.array(one["memory_mib"]).T
+            drawing.line("B", seconds, mib, NAMES[name], color=colours[name], label=NAMES[name])
+        drawing.axes["A"].legend(loc="lower left")
+        drawing.axes["B"].legend(loc="lower right")
+        drawing.axes["B"].set(ylim=(0, None))
+        drawing.figure.savefig(stem.with_suffix(".png"), dpi=150, metadata={"Software": None})
+
+
+def page(results: dict[str, Any], measured: dict[str, Any]) -> str:
+    """The page as Markdown."""
+    load, settings = results["load"], results["load"]["settings"]
+    rate, control = settings["people"] / settings["clock_s"], f"{settings['control_s']:.0f}"
+    lines = [
+        "# Benchmarks: serving a study",
+        "",
+        "<!-- Written by bench/study_page.py from bench/study.json: change that, not this. -->",
+        "",
+        f"## {settings['people']} people at once",
+        "",
+        f"{settings['people']} simulated people, one choice each every {settings['clock_s']:g} s at moments spread evenly:",
+        f"{rate:.0f} choices a second for {settings['seconds']:.0f} s, on {load['cores']} cores",
+        f"shared by server, database and the simulated people (load {load['load_before']:.1f} before the run). The control",
+        f"is a request that does nothing (`GET /api/health`) over the same connections at the same rate, {control} s",
+        f"before and {control} s after. An answer to a choice is sent once the choice is on disk.",
+        "",
+        f"| | {' | '.join(NAMES[name] for name in measured)} |",
+        f"|---{'|---' * len(measured)}|",
+        *_rows(measured),
+        "",
+        "![Share of requests that take longer than so many milliseconds, and memory over the minute](study-load.png)",
+        "",
+    ]
+    if results.get("faults"):
+        lines += _faults(results["faults"])
+    return "\n".join(lines)
+
+
+def _rows(measured: dict[str, Any]) -> list[str]:
+    def row(label: str, cell: Any) -> str:
+        return f"| {label} | {' | '.join(cell(one) for one in measured.values())} |"
+
+    def latency(what: str) -> Any:
+        return lambda one: f"{one[what]['p50']:.1f} / {one[what]['p99']:.1f} / {one[what]['max']:.0f}"
+
+    def memory(one: Any) -> str:
+        mib = [value for _, value in one["memory_mib"]]
+        return f"{mib[0]:.0f} / {mib[len(mib) // 2]:.0f} / {mib[-1]:.0f}"
+
+    def processor(one: Any) -> str:
+        return ", ".join(f"{name} {share:.0%}" for name, share in one["processor_share"].items())
+
+    return [
+        row("server processes", lambda one: str(one["workers"])),
+        row("choices acknowledged", lambda one: f"{one['choice']['n']}"),
+        row("choices in the database", lambda one: f"{one['stored']}"),
+        row("errors", lambda one: str(one["n_errors"])),
+        row("choices a second", lambda one: f"{one['choices_per_s']:.0f}"),
+        row("choice, ms: p50 / p99 / max", latency("choice")),
+        row("control, ms: p50 / p99 / max", latency("control")),
+        row("added at p99, ms", lambda one: f"{one['added_p99_ms']:.1f}"),
+        row("one write made safe by this disk, ms: p50 / p99", lambda one: "{p50:.1f} / {p99:.1f}".format(**one["sync_ms"])),
+        row("server memory, MiB: start / middle / end", memory),
+        row("processor, share of one core", processor),
+    ]
+
+
+def _faults(faults: dict[str, Any]) -> list[str]:
+    """What was broken on purpose, and what came of it."""
+    there = [name for name in NAMES if name in faults]
+
+    def row(label: str, cell: Any) -> str:
+        return f"| {label} | {' | '.join(cell(faults[name]) for name in there)} |"
+
+    return [
+        "## Broken on purpose",
+        "",
+        "`tests/study_faults.py`: 20 people at a time with clocks of 20 and 40 ms take part as the browser does, while the",
+        "server is killed (`kill -9`) at random moments and started again, pages are reloaded, the study is opened in",
+        "second tabs, connections are cut before, during and after requests and answers, and requests arrive again seconds",
+        "later. What people were shown is written down outside the server and compared with the database at the end.",
+        "",
+        f"| | {' | '.join(NAMES[name] for name in there)} |",
+        f"|---{'|---' * len(there)}|",
+        row("kills of the server (of one of its workers)", lambda one: f"{one['kills']} ({one['of one worker']})"),
+        row("reloads", lambda one: str(one["reloads"])),
+        row("second tabs", lambda one: str(one["tabs"])),
+        row("connections cut", lambda one: str(one["cuts"])),
+        row("requests that came again late", lambda one: str(one["cut"].get("repeated", 0))),
+        row("people, all to the end", lambda one: str(one["people"])),
+        row("choices shown", lambda one: str(one["shown"])),
+        row("choices in the database", lambda one: str(one["stored"])),
+        row("rewards shown and compared", lambda one: str(one["rewards_compared"])),
+        row("choices sent more than once", lambda one: str(one["flags"].get("retried", 0))),
+        row("**differences**", lambda one: f"**{one['differences']}**"),
+        "",
+    ]
+
+
+if __name__ == "__main__":
+    write(json.loads((Path(__file__).parent / "study.json").read_text()))

@@ -1,0 +1,183 @@
+"""Participants that are programs: they load the page, agree, play with an honest clock and finish, over the real interface.
+
+A `Page` asks the server as the browser's page does: whatever is not answered is sent again until it is. A `Player` decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import httpx
+import numpy as np
+
+from explorelab.errors import ExplorelabError
+
+BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
+"""Waits before asking again, the last one for ever."""
+CHANGES_OF_MIND = 0.1
+"""Share of choices on which another square is clicked first."""
+MISSED = 0.03
+"""Share of choices on which nobody clicks in time."""
+
+type State = dict[str, Any]
+type Witness = Callable[[str, Mapping[str, Any], dict[str, Any]], None]
+"""Is told of every answer that arrives: the path, what was sent, what came back."""
+
+
+class RefusedError(ExplorelabError):
+    """The server will not do what was asked, however often."""
+
+    def __init__(self, status: int, word: str, message: str) -> None:
+        super().__init__(f"{message} ({status} {word})")
+        self.status, self.word = status, word
+
+
+class Page:
+    """The study's page, loaded once."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        key: str,
+        query: Mapping[str, str],
+        *,
+        pilot_key: str = "",
+        backoff_s: Sequence[float] = BACKOFF_S,
+        witness: Witness | None = None,
+    ) -> None:
+        self._client, self._key, self._query = client, key, dict(query)
+        self._name = secrets.token_hex(16)
+        self._headers = {"X-Pilot-Key": pilot_key} if pilot_key else {}
+        self._backoff_s, self._witness = tuple(backoff_s), witness
+        self.epoch = 0
+        self.n_retries = 0
+
+    async def arrive(self) -> State:
+        """Tell the server that the page is there."""
+        answer = await self._ask("/api/arrive", {"page": self._name, "key": self._key, "query": self._query})
+        self._headers["Authorization"] = f"Bearer {answer['token']}"
+        state: State = answer["state"]
+        self.epoch = state["epoch"]
+        return state
+
+    async def post(self, path: str, **fields: Any) -> dict[str, Any]:
+        """The answer to a request of this page, asked for until it comes."""
+        return await self._ask(path, {"epoch": self.epoch, **fields})
+
+    async def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        attempt = 0
+        while True:
+            attempt += 1
+            if path == "/api/choice":
+                body["attempt"] = attempt
+            wait = self._backoff_s[min(attempt, len(self._backoff_s)) - 1]
+            try:
+                response = await self._client.post(path, json=body, headers=self._headers)
+            except httpx.TransportError:
+                pass
+            else:
+                if response.status_code == 200:
+                    answer: dict[str, Any] = response.json()
+                    if self._witness is not None:
+                        self._witness(path, body, answer)
+                    return answer
+                if response.status_code != 429 and response.status_code < 500:
+                    raise _refusal(response)
+                wait = max(wait, _seconds(response.headers.get("Retry-After", "")))
+            self.n_retries += 1
+            await asyncio.sleep(wait)
+
+
+def _refusal(response: httpx.Response) -> RefusedError:
+    try:
+        told = response.json()
+        return RefusedError(response.status_code, told["error"], told["message"])
+    except (ValueError, KeyError, TypeError):
+        return RefusedError(response.status_code, "unknown", "the server refused without saying why")
+
+
+def _seconds(text: str) -> float:
+    return float(text) if text.isdigit() else 0.0
+
+
+class Player(Protocol):
+    """Who decides on a page."""
+
+    def begin(self, block: Mapping[str, Any]) -> None:
+        """A block begins."""
+
+    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int) -> Decision:
+        """Which squares to click, and when; the blue dot is at the position, the yellow one at the goal."""
+
+    def learn(self, arm: int, reward: float) -> None:
+        """A reward is shown."""
+
+
+class Decision(NamedTuple):
+    """What the hand does within one choice."""
+
+    goal: int | None
+    """Where the yellow dot is in the end; None: where it was, nobody clicked."""
+    clicks: list[tuple[int, float]]
+    """Squares, and milliseconds since the clock started."""
+
+
+def hand(goal: int, allowed: np.ndarray, deadline_ms: float, rng: np.random.Generator) -> Decision:
+    """Clicks that end on this square in time, now and then on another first, and now and then none at all."""
+    missed, changed = rng.uniform(size=2) < (MISSED, CHANGES_OF_MIND)
+    if missed:
+        return Decision(None, [])
+    times = deadline_ms * np.sort(rng.beta(2.0, 4.0, size=2))
+    clicks = [(int(rng.choice(np.flatnonzero(allowed))), round(float(times[0]), 1))] if changed else []
+    return Decision(goal, [*clicks, (goal, round(float(times[1]), 1))])
+
+
+async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = None, speed: float = 1.0) -> State:
+    """Play from where the server says that this person is to the end; the last state.
+
+    `turn` is held from arrival to consent, so that people arrive one after the other. A `speed` other than 1 is a clock that
+    runs so many times faster than it says.
+    """
+    async with turn or asyncio.Lock():
+        state = await page.arrive()
+        if state["stage"] == "consent":
+            agreed = await page.post("/api/consent", agreed=True, version=state["consent_version"])
+            state = agreed["state"]
+    while True:
+        if state["stage"] in ("instructions", "ready"):
+            state = (await page.post("/api/begin", block=state["block"]["number"]))["state"]
+        elif state["stage"] == "play":
+            state = await play_block(page, player, state["block"], speed)
+        elif state["stage"] == "debriefing":
+            state = (await page.post("/api/finish"))["state"]
+        else:
+            return state
+
+
+async def play_block(page: Page, player: Player, block: Mapping[str, Any], speed: float = 1.0) -> State:
+    """Make the choices that are left of this block; the state after the last."""
+    player.begin(block)
+    position, goal, trial = block["position"], block["goal"], block["trial"]
+    while True:
+        began = time.perf_counter()
+        decision = player.decide(block, trial, position, goal)
+        while (elapsed := speed * 1e3 * (time.perf_counter() - began)) < block["deadline_ms"]:
+            await asyncio.sleep((block["deadline_ms"] - elapsed) / (1e3 * speed))
+        answer = await page.post(
+            "/api/choice",
+            block=block["number"],
+            trial=trial,
+            goal=decision.goal,
+            clicks=[list(click) for click in decision.clicks],
+            elapsed_ms=round(elapsed, 1),
+            pauses=0,
+        )
+        player.learn(answer["arm"], answer["reward"])
+        position, goal, trial = answer["position"], answer["goal"], trial + 1
+        if answer["n_left"] == 0:
+            state: State = answer["state"]
+            return state
