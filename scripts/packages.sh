@@ -27,7 +27,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-if [[ " $* " == *" node "* ]] && ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)'; then
+if [[ " $* " == *" node "* ]] && ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)'; then
   echo "explorelab needs Node 20 or newer to build the participants' page, and $(node --version) was found: install a newer one." >&2
   exit 1
 fi
