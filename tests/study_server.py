@@ -139,9 +139,10 @@ class Served:
         """The worker processes: children of ours that listen (and not Python's own helper)."""
         found = []
         for task in Path(f"/proc/{self._process.pid}/task").glob("*/children"):
-            for number in task.read_text().split():
-                words = Path(f"/proc/{number}/cmdline").read_bytes()
-                found += [int(number)] if b"resource_tracker" not in words else []
+            with suppress(OSError):  # a thread or process that has just ended
+                for number in task.read_text().split():
+                    words = Path(f"/proc/{number}/cmdline").read_bytes()
+                    found += [int(number)] if b"resource_tracker" not in words else []
         return found
 
     def stop(self) -> None:

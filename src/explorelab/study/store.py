@@ -64,8 +64,15 @@ class Store:
         self.engine.dispose()
 
     def _read[T](self, work: Work[T]) -> T:
-        with self.engine.connect() as connection:
-            return work(connection)
+        for left in reversed(range(RETRIES)):
+            try:
+                with self.engine.connect() as connection:
+                    return work(connection)
+            except OperationalError:
+                # The database has been started anew; the pool's other connections are gone with this one.
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
 
     def _write[T](self, work: Work[T]) -> T:
         for left in reversed(range(RETRIES)):
@@ -176,7 +183,7 @@ def engine_for(url: str, folder: Path) -> Engine:
     try:
         # An answer means "on disk" whatever the server's own setting, and nobody waits for a lock or a host for ever.
         how = {"connect_timeout": 10, "options": "-c synchronous_commit=on -c lock_timeout=10s -c statement_timeout=60s"}
-        return create_engine(address, pool_size=THREADS, max_overflow=4, pool_pre_ping=True, connect_args=how)
+        return create_engine(address, pool_size=THREADS, max_overflow=4, connect_args=how)
     except (NoSuchModuleError, ModuleNotFoundError):
         raise InputError("PostgreSQL needs the package psycopg: pip install 'explorelab[postgresql]'.") from None
 
