@@ -17,7 +17,7 @@ demo: setup page  ## from participant to paper: simulations, a study that robots
 test: setup page  ## the tests
 	@scripts/packages.sh chromium postgresql
 	cd page && npm test --silent
-	$(PYTHON) -m pytest -q -n auto -m "not slow"
+	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 -m "not slow"
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql

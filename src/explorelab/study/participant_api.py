@@ -91,7 +91,8 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
     arrivals = Rate(study.server.arrivals_per_minute / 60, study.server.arrivals_per_minute)
     requests = Rate(study.server.requests_per_second, 3 * study.server.requests_per_second)
 
-    def person_code(authorization: Annotated[str, Header(max_length=256)] = "") -> str:
+    # Not a plain function: FastAPI would hand it to a thread, for a hash of a few microseconds.
+    async def person_code(authorization: Annotated[str, Header(max_length=256)] = "") -> str:
         kind, _, token = authorization.partition(" ")
         code = code_of(store.secret, token.strip()) if kind.lower() == "bearer" else None
         if code is None:

@@ -90,19 +90,22 @@ class GroupWriter:
     """The one thread that writes to SQLite."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._engine, self._closed = engine, False
         self._waiting: queue.SimpleQueue[tuple[Work[Any], Future[Any]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
     def submit[T](self, work: Work[T]) -> Future[T]:
         """The result to come."""
+        if self._closed:
+            raise RuntimeError("the database has been closed")
         future: Future[T] = Future()
         self._waiting.put((work, future))
         return future
 
     def close(self) -> None:
         """Write what waits, then stop."""
+        self._closed = True
         self._waiting.put(None)
         self._thread.join()
 
