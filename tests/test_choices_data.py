@@ -730,7 +730,7 @@ def any_choices(draw: st.DrawFn) -> Choices:
     )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(choices=any_choices(), ending=st.sampled_from(["csv", "parquet"]))
 def test_what_is_written_is_read_again(tmp_path: Path, choices: Choices, ending: str) -> None:
     path = write_choices(choices, tmp_path / f"choices.{ending}")
@@ -739,7 +739,7 @@ def test_what_is_written_is_read_again(tmp_path: Path, choices: Choices, ending:
     same(read_choices(write_choices(again, tmp_path / f"more.{ending}")), choices)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
+@settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(data=st.data())
 def test_no_file_however_spoilt_ends_in_a_traceback(tmp_path: Path, data: st.DataObject) -> None:
     frame = tidy(n_people=2, n_blocks=1).assign(missed=0, available="", x=0, y=1, reaction_time_ms=500, land="A")

@@ -243,7 +243,7 @@ def test_the_description_names_every_route_of_participants(described: Any) -> No
 def test_anything_is_answered_as_described(path: str, mode: GenerationMode, described: Any, target: Target) -> None:
     operation = described[f"/api/{path}"]["GET" if path in ("health", "texts") else "POST"]
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
     @given(case=operation.as_strategy(generation_mode=mode))
     def asked(case: Any) -> None:
         someone = Person(target)
