@@ -8,7 +8,7 @@ demo: setup page  ## from participant to paper: simulations, a study that robots
 	scripts/demo-study.sh out/study
 	.venv/bin/explorelab population --out out/people
 	.venv/bin/explorelab check out/people/choices.csv
-	.venv/bin/explorelab report out/people/choices.csv --out out/people/report.html --starts 4
+	.venv/bin/explorelab report out/people/choices.csv --out out/people/report.html --starts 3
 	@echo "Open in a browser:"
 	@echo "  out/index.html          the paper's simulations, reproduced"
 	@echo "  out/study/report.html   report on 40 robots who played the experiment over its real interface"

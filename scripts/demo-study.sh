@@ -7,8 +7,8 @@ explorelab=$(dirname "$0")/../.venv/bin/explorelab
 rm -rf "$out"
 mkdir -p "$(dirname "$out")"
 "$explorelab" study init "$out" >/dev/null
-# The paper's design with clocks of a quarter of a second: robots do not need to think.
-sed -i -E 's/^(fast *= *)[0-9]+/\1250/; s/^(slow *= *)[0-9]+/\1400/' "$out/study.toml"
+# The paper's design with clocks of a sixth to a quarter of a second: robots do not need to think.
+sed -i -E 's/^(fast *= *)[0-9]+/\1160/; s/^(slow *= *)[0-9]+/\1240/' "$out/study.toml"
 "$explorelab" study pilot "$out" --people 40
 "$explorelab" study export "$out" --out "$out/data" --pilots only
 "$explorelab" check "$out/data/choices.csv"
