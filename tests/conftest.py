@@ -13,7 +13,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Cluster]:
+def server() -> Iterator[Cluster]:
     """A PostgreSQL server of our own."""
     if programs() is None:
         pytest.skip(MISSING)

@@ -30,14 +30,6 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     made.dispose()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[postgres.Cluster]:
-    if postgres.programs() is None:
-        pytest.skip(postgres.MISSING)
-    with postgres.cluster() as running:
-        yield running
-
-
 def test_the_same_every_time_and_after_another(engine: Engine, tmp_path: Path) -> None:
     fill(engine, STUDY)
     out = tmp_path / "out"

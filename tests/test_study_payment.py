@@ -11,7 +11,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import postgres
 import pytest
 from sqlalchemy import Engine, func, select
 from study_rows import BEGAN, Filler, fill, small_study
@@ -36,14 +35,6 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     made = engine_for(url, tmp_path)
     yield made
     made.dispose()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[postgres.Cluster]:
-    if postgres.programs() is None:
-        pytest.skip(postgres.MISSING)
-    with postgres.cluster() as running:
-        yield running
 
 
 def n_paid(engine: Engine) -> int:

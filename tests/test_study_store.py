@@ -170,13 +170,13 @@ def test_a_database_of_the_first_form_opens_with_its_data(tmp_path: Path) -> Non
     upgraded("sqlite:///study.db", tmp_path)
 
 
-def test_a_database_of_the_first_form_opens_with_its_data_on_postgresql(tmp_path: Path, postgres: Cluster) -> None:
-    upgraded(postgres.new_database(), tmp_path)
+def test_a_database_of_the_first_form_opens_with_its_data_on_postgresql(tmp_path: Path, server: Cluster) -> None:
+    upgraded(server.new_database(), tmp_path)
 
 
-def test_many_first_arrivals_of_one_person_are_one_person_on_postgresql(tmp_path: Path, postgres: Cluster) -> None:
+def test_many_first_arrivals_of_one_person_are_one_person_on_postgresql(tmp_path: Path, server: Cluster) -> None:
     async def arrive() -> set[str]:
-        store = open_store(postgres.new_database(), tmp_path)
+        store = open_store(server.new_database(), tmp_path)
         arrival = who({}, "0" * 64, pilot=False)
         works = [
             lambda connection, page=page: people.arrive(connection, small_study(), arrival, page, 1.0)
@@ -190,7 +190,7 @@ def test_many_first_arrivals_of_one_person_are_one_person_on_postgresql(tmp_path
     assert len(asyncio.run(arrive())) == 1
 
 
-def test_conditions_stay_balanced_when_all_come_at_once_on_postgresql(tmp_path: Path, postgres: Cluster) -> None:
+def test_conditions_stay_balanced_when_all_come_at_once_on_postgresql(tmp_path: Path, server: Cluster) -> None:
     study = small_study()
 
     def take_part(connection: Connection, number: int) -> str:
@@ -199,7 +199,7 @@ def test_conditions_stay_balanced_when_all_come_at_once_on_postgresql(tmp_path: 
         return str(people.consent(connection, study, person, True, version, 1.0).cell)
 
     async def everyone() -> Counter[str]:
-        store = open_store(postgres.new_database(), tmp_path)
+        store = open_store(server.new_database(), tmp_path)
         works = [lambda connection, n=n: take_part(connection, n) for n in range(48)]
         cells = await asyncio.gather(*(store.write(work) for work in works))
         store.close()
