@@ -9,7 +9,7 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -92,7 +92,7 @@ def check_free(host: str, port: int) -> None:
 
 def serve(
     folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
-    public_url: str = "", as_it_is: bool = False, announce: object = print,
+    public_url: str = "", as_it_is: bool = False, announce: Callable[[Links], None] = print,
 ) -> None:  # fmt: skip
     """Serve the study in this folder until interrupted."""
     import uvicorn
@@ -115,7 +115,6 @@ def serve(
     base = public_url.rstrip("/") or f"http://{f'[{host}]' if ':' in host else host}:{port}"
     origin = "/".join(public_url.split("/")[:3])
     os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password, ORIGIN: origin}
-    assert callable(announce)
     announce(Links(f"{base}/", f"{base}/admin", password if made else None, left))
     # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
     uvicorn.run(
