@@ -21,8 +21,10 @@ export interface Block {
   points: number;
   labels: Labels;
   language: string;
+  /** Whether the block waits for a press before its first clock, as after a reload. */
   startPaused: boolean;
   pauseWhenHidden: boolean;
+  /** How long the last reward stays on the screen. */
   afterLastMs: number;
   choose: Choose;
   event: (kind: string, value: number | null, trial: number) => void;

@@ -1,32 +1,14 @@
 /** One block, choice after choice: the clock, the dots, the saving, the pauses. Knows nothing of jsPsych. */
 
+import type { Block } from "./block";
 import { Board } from "./board";
-import type { Answer, Choose, Report } from "./choose";
+import type { Answer, Report } from "./choose";
 import { Clock } from "./clock";
-import type { Labels } from "./labels";
-import { mayChoose, type Dynamic, type Shape } from "./rules";
+import { mayChoose } from "./rules";
 import { untilDone } from "./retry";
 
-export interface GameParts {
-  shape: Shape;
-  dynamic: Dynamic;
-  deadlineMs: number;
-  nTrials: number;
-  firstTrial: number;
-  position: number;
-  goal: number;
-  lastReward: number | null;
-  points: number;
-  labels: Labels;
-  language: string;
-  /** Whether the block waits for a press before its first clock, as after a reload. */
-  startPaused: boolean;
-  pauseWhenHidden: boolean;
-  /** How long the last reward stays on the screen. */
-  afterLastMs: number;
-  choose: Choose;
+export interface GameParts extends Block {
   later: (callback: () => void, ms: number) => unknown;
-  event: (kind: string, value: number | null, trial: number) => void;
   recorded: (report: Report, answer: Required<Answer>) => void;
   /** The clock of a choice has started. */
   started: (trial: number, position: number) => void;
