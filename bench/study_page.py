@@ -36,8 +36,8 @@ def draw(measured: dict[str, Any], stem: Path) -> None:
                 drawing.line("A", ms[kept], 1 - quantile[kept], label, color=colours[name], ls=line, label=label)
             seconds, mib = np.array(one["memory_mib"]).T
             drawing.line("B", seconds, mib, NAMES[name], color=colours[name], label=NAMES[name])
-        drawing.axes["A"].legend(loc="lower left")
-        drawing.axes["B"].legend(loc="lower right")
+        # Below the panels: inside, it would hide one curve or another.
+        drawing.figure.legend(*drawing.axes["A"].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         drawing.axes["B"].set(ylim=(0, None))
         drawing.figure.savefig(stem.with_suffix(".png"), dpi=150, metadata={"Software": None})
 
