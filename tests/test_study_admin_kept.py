@@ -39,12 +39,12 @@ def test_what_is_kept_in_memory_is_what_is_read_anew(tmp_path: Path) -> None:
     kept_is_fresh(Desk(tmp_path, 5))
 
 
-def test_what_is_kept_in_memory_is_what_is_read_anew_on_postgresql(tmp_path: Path, postgres: Cluster) -> None:
-    kept_is_fresh(Desk(tmp_path, 5, url=postgres.new_database()))
+def test_what_is_kept_in_memory_is_what_is_read_anew_on_postgresql(tmp_path: Path, server: Cluster) -> None:
+    kept_is_fresh(Desk(tmp_path, 5, url=server.new_database()))
 
 
-def test_a_choice_that_appears_late_on_postgresql_is_not_missed(tmp_path: Path, postgres: Cluster) -> None:
-    desk = Desk(tmp_path, 5, url=postgres.new_database())
+def test_a_choice_that_appears_late_on_postgresql_is_not_missed(tmp_path: Path, server: Cluster) -> None:
+    desk = Desk(tmp_path, 5, url=server.new_database())
     block = next(row for row in desk.rows(blocks) if row.kind == "task")
     with desk.store.engine.begin() as connection:
         mine = (choices.c.person == block.person) & (choices.c.block == block.number)
