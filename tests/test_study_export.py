@@ -148,6 +148,16 @@ def test_each_consent_text_once(engine: Engine, tmp_path: Path) -> None:
     assert (out / "materials" / "instructions.md").read_text() == "Click.\n"
 
 
+def test_the_study_itself_is_among_the_materials(engine: Engine, tmp_path: Path) -> None:
+    study = replace(STUDY, files={"study.toml": "[study]\n", "values/a.csv": "1,2\n"})
+    fill(engine, study)
+    out = export_study(study, engine, tmp_path / "out").out
+    assert (out / "materials" / "study" / "study.toml").read_text() == "[study]\n"
+    assert (out / "materials" / "study" / "values" / "a.csv").read_text() == "1,2\n"
+    assert "materials/study/" in (out / "README.md").read_text()
+    assert export_study(study, engine, tmp_path / "out").files  # an export replaces an earlier one, folders and all
+
+
 # Psych-DS ---------------------------------------------------------------------------------------------------------------
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import socket
 import stat
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from postgres import Cluster
 from sqlalchemy import insert
+from study_server import Served, write_study
 from test_study_store import PERSON
 from typer.testing import CliRunner
 
@@ -15,7 +21,8 @@ from explorelab import InputError
 from explorelab.cli import app
 from explorelab.study import tables
 from explorelab.study.initialise import init_study
-from explorelab.study.serve import PASSWORD, check_free, is_local, password_for, serve, unfinished
+from explorelab.study.listening import EACH_ITS_OWN, bound
+from explorelab.study.serve import PASSWORD, is_local, password_for, serve, unfinished
 from explorelab.study.settings import load_study
 from explorelab.study.store import open_store
 
@@ -67,7 +74,48 @@ def test_a_port_in_use_is_one_sentence() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         with pytest.raises(InputError, match="another program uses it"):
-            check_free("127.0.0.1", other.getsockname()[1])
+            bound("127.0.0.1", other.getsockname()[1])
+
+
+def test_another_server_of_the_same_address_is_noticed_though_sockets_can_share_it() -> None:
+    with bound("127.0.0.1", 0, shared=True) as other:
+        other.listen()
+        with pytest.raises(InputError, match="another program uses it"):
+            bound("127.0.0.1", other.getsockname()[1])
+
+
+@pytest.mark.skipif(not EACH_ITS_OWN, reason="this system does not share connections among sockets")
+def test_several_workers_have_their_share_of_the_connections(tmp_path: Path, server: Cluster) -> None:
+    write_study(tmp_path / "study", server.new_database())
+    served = Served(tmp_path / "study", workers=2)
+    asyncio.run(served.start())
+    try:
+        while listeners(served.port) < 2:
+            time.sleep(0.05)
+        workers = served.pids[1:]
+        before = [sockets_of(pid) for pid in workers]
+        with ExitStack() as people:
+            for _ in range(200):
+                people.enter_context(socket.create_connection(("127.0.0.1", served.port)))
+            until = time.monotonic() + 10
+            while sum(more := [sockets_of(pid) - n for pid, n in zip(workers, before, strict=True)]) < 200:
+                assert time.monotonic() < until, more
+                time.sleep(0.05)
+        assert min(more) > 60  # of 200 thrown to two, fewer once in a hundred million
+    finally:
+        served.stop()
+
+
+def listeners(port: int) -> int:
+    """How many sockets wait for connections to this port."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows)
+
+
+def sockets_of(pid: int) -> int:
+    """How many sockets a process has open."""
+    links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    return sum(link.startswith("socket:") for link in links)
 
 
 def test_several_workers_need_postgresql(folder: Path) -> None:

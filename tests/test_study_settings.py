@@ -82,6 +82,47 @@ def test_pages_are_filled_from_the_study(folder):
         assert to_html(text).startswith("<h1>")
 
 
+@pytest.mark.parametrize(
+    ("language", "price", "seconds"),
+    [
+        ("de", "0,0005 USD", "1,5"),
+        ("pt-BR", "0,0005 USD", "1,5"),
+        ("de-x-simple", "0,0005 USD", "1,5"),
+        ("qqq", "0.0005", "1.5"),
+    ],
+)
+def test_numbers_in_pages_are_written_as_the_language_writes_them(folder, language, price, seconds):
+    file = folder / "texts.toml"
+    file.write_text(
+        file.read_text(encoding="utf-8").replace('language = "en"', f'language = "{language}"'), encoding="utf-8"
+    )
+    pages = load_study(folder).texts.pages
+    assert price in pages["instructions"]
+    assert f"between {seconds} and 6 seconds" in pages["instructions"]
+
+
+def test_files_can_be_given_away_without_the_database(folder, tmp_path, monkeypatch):
+    (folder / "values").mkdir()
+    (folder / "values" / "a.csv").write_text("\n".join(["1,2,3,4,5,6,7,8,9,10"] * 10), encoding="utf-8")
+    file = folder / "study.toml"
+    change(file, 'landscape = "A"', 'means = "values/a.csv"\ninteger_noise = 5')
+    secret = "postgresql://lab:s3cret@db.example.org/study"
+    text = file.read_text(encoding="utf-8").replace("sqlite:///study.db", secret)
+    file.write_text(f"# was: {secret}\n{text}", encoding="utf-8")
+    monkeypatch.setenv(DATABASE, "sqlite:///study.db")
+    study = load_study(folder)
+    assert set(study.files) == {*FILES, "values/a.csv"}
+    assert not [name for name, text in study.files.items() if "s3cret" in text or "lab:" in text]
+    assert "# was: postgresql://db.example.org/study" in study.files["study.toml"]  # comments stay, logins go
+    (tmp_path / "copy" / "values").mkdir(parents=True)
+    for name, text in study.files.items():
+        (tmp_path / "copy" / name).write_text(text, encoding="utf-8")
+    again = load_study(tmp_path / "copy")
+    assert again.texts == study.texts
+    assert again.cells == study.cells
+    assert np.array_equal(again.landscapes["a"].means, study.landscapes["a"].means)
+
+
 def test_braces_twice_are_braces(folder):
     (folder / "declined.md").write_text("A set {{1, 2}} of {width}.", encoding="utf-8")
     assert load_study(folder).texts.pages["declined"] == "A set {1, 2} of 10."

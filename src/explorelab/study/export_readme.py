@@ -16,6 +16,11 @@ WHY_TWICE = (
     "`.psychdsignore` tells validators so."
 )
 
+RUN_AGAIN = (
+    "- `materials/study/`: the study itself as it is now, without the address of its database: `explorelab study serve` "
+    "on a copy of this folder runs it again."
+)
+
 
 def about(study: Study, description: str, span: tuple[float | None, float | None]) -> dict[str, Any]:
     """What dataset_description.json says of the whole."""
@@ -69,6 +74,7 @@ def readme(
         f"`fit` and `report`.{short if n_short else ''}",
         *files,
         "- `materials/`: each consent text that someone agreed to, and the other texts as they are now.",
+        *([RUN_AGAIN] if study.files else []),
         "- `dataset_description.json`: what every column holds, with its unit.",
         "- `checksums.sha256`: of every file; `sha256sum --check checksums.sha256`.",
         WHY_TWICE,

@@ -7,10 +7,7 @@ import tempfile
 from pathlib import Path
 
 from explorelab.errors import InputError
-from explorelab.study.settings_texts import PAGES, TEMPLATES
-
-FILES = ("study.toml", "texts.toml", *(f"{page}.md" for page in PAGES))
-"""The files of a study."""
+from explorelab.study.settings_texts import FILES, TEMPLATES
 
 
 def init_study(folder: Path) -> list[Path]:

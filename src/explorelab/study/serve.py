@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import ipaddress
 import os
 import re
@@ -12,9 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from explorelab.errors import InputError
+from explorelab.study.listening import bound, run_workers
 
 if TYPE_CHECKING:
     from explorelab.study.design import Study
@@ -78,18 +78,6 @@ def unfinished(study: Study) -> list[str]:
     return left
 
 
-def check_free(host: str, port: int) -> None:
-    """Refuse an address that another program has, before people are told of it."""
-    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(kind) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind((host, port))
-        except OSError as error:
-            why = "another program uses it" if error.errno == errno.EADDRINUSE else (error.strerror or str(error))
-            raise InputError(f"cannot serve on {host}, port {port}: {why}; choose another with --port.") from None
-
-
 def serve(
     folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
     public_url: str = "", as_it_is: bool = False, announce: Callable[[Links], None] = print,
@@ -106,7 +94,7 @@ def serve(
     left = unfinished(study)
     if left and not as_it_is and not is_local(host):
         raise InputError("the study is not ready for people: " + "; ".join(left) + ". (--as-it-is serves it all the same.)")
-    check_free(host, port)
+    bound(host, port).close()  # refused before people are told of it
     store = opened(study, folder)
     dialect = store.dialect
     store.close()
@@ -117,10 +105,15 @@ def serve(
     os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password, ORIGIN: origin}
     announce(Links(f"{base}/", f"{base}/admin", password if made else None, left))
     # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
-    uvicorn.run(
-        "explorelab.study.serve:application", factory=True, host=host, port=port, workers=workers, access_log=False,
-        log_level="warning", server_header=False, timeout_graceful_shutdown=5, limit_concurrency=4000,
-    )  # fmt: skip
+    how: dict[str, Any] = {
+        "factory": True, "host": host, "port": port, "workers": workers, "access_log": False, "log_level": "warning",
+        "server_header": False, "timeout_graceful_shutdown": 5, "limit_concurrency": 4000,
+    }  # fmt: skip
+    served = "explorelab.study.serve:application"
+    if workers > 1:
+        run_workers(uvicorn.Config(served, **how))
+    else:
+        uvicorn.run(served, **how)
 
 
 def application() -> object:

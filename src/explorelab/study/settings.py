@@ -10,9 +10,10 @@ from typing import Any
 from explorelab.errors import InputError
 from explorelab.study.design import DYNAMICS, BlockPlan, Completion, Payment, Server, Study
 from explorelab.study.settings_addresses import database_of, wrong_redirect
+from explorelab.study.settings_files import files_of
 from explorelab.study.settings_landscapes import read_landscape
 from explorelab.study.settings_reading import Problems, Table, TomlFile, read_toml, shown
-from explorelab.study.settings_texts import filled, read_texts
+from explorelab.study.settings_texts import FILES, filled, read_texts
 
 TABLES = ("study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "database")
 MOST_SQUARES = 2500
@@ -38,7 +39,8 @@ def load_study(folder: Path) -> Study:
     if len({cell.name for cell in study.cells}) < len(study.cells):
         toml.problem(("task",), "[task] must have names that tell conditions apart; two are the same once joined with '-'.")
         problems.raise_if_any()
-    return replace(study, texts=filled(study))
+    files = files_of(folder, FILES, toml.values["landscapes"])
+    return replace(study, texts=filled(study), files=files)
 
 
 def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from babel import Locale, UnknownLocaleError
+from babel.numbers import format_decimal
 
 from explorelab.errors import unknown_name
 from explorelab.study.design import Study, Texts
@@ -20,6 +21,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 """The files of a new study."""
 PAGES = ("consent", "instructions", "debriefing", "declined", "withdrawn", "preview", "expired")
 """Pages of a study, each a Markdown file of that name."""
+FILES = ("study.toml", "texts.toml", *(f"{page}.md" for page in PAGES))
+"""The files of a study."""
 PLACEHOLDERS = (
     "title", "width", "height", "n_squares", "n_blocks", "n_trials", "n_training", "n_training_trials",
     "fastest", "slowest", "minutes", "currency", "base", "per_point", "most",
@@ -122,25 +125,43 @@ def filled(study: Study) -> Texts:
 
 
 def _values(study: Study) -> dict[str, str]:
-    """What stands for each placeholder. The title is to be read as it is, so signs of Markdown in it are taken as text."""
+    """What stands for each placeholder, numbers as the texts' language writes them.
+
+    The title is to be read as it is, so signs of Markdown in it are taken as text.
+    """
+    locale = _locale(study.texts.language)
+
+    def number(value: float, form: str = "#,##0.##########") -> str:
+        return format_decimal(value, form, locale)
+
     seconds = [study.timings[timing] / 1000 for timing in study.task_timings]
     plays = [sum(block.deadline_ms * block.n_trials for block in study.plan(cell)) for cell in study.cells]
-    values: dict[str, Any] = {
+    values = {
         "title": _MARKDOWN.sub(r"\\\1", study.title),
-        "width": study.width,
-        "height": study.height,
-        "n_squares": study.n_arms,
-        "n_blocks": study.n_task_blocks,
-        "n_trials": study.n_trials,
-        "n_training": len(study.training),
-        "n_training_trials": study.training[0].n_trials if study.training else 0,
-        "fastest": f"{min(seconds):g}",
-        "slowest": f"{max(seconds):g}",
-        "minutes": math.ceil(max(plays) / 60_000),
+        "width": number(study.width),
+        "height": number(study.height),
+        "n_squares": number(study.n_arms),
+        "n_blocks": number(study.n_task_blocks),
+        "n_trials": number(study.n_trials),
+        "n_training": number(len(study.training)),
+        "n_training_trials": number(study.training[0].n_trials if study.training else 0),
+        "fastest": number(min(seconds)),
+        "slowest": number(max(seconds)),
+        "minutes": number(math.ceil(max(plays) / 60_000)),
         "currency": study.payment.currency,
-        "base": f"{study.payment.base:.2f}",
-        "per_point": np.format_float_positional(study.payment.per_point, trim="-"),
-        "most": f"{study.payment.most:.2f}",
+        "base": number(study.payment.base, "#,##0.00"),
+        "per_point": number(study.payment.per_point),
+        "most": number(study.payment.most, "#,##0.00"),
     }
     assert set(values) == set(PLACEHOLDERS)
-    return {name: str(value) for name, value in values.items()}
+    return values
+
+
+def _locale(language: str) -> Locale:
+    """How a language writes numbers; as English does where nobody has written it down."""
+    while language:
+        try:
+            return Locale.parse(language, sep="-")
+        except (UnknownLocaleError, ValueError):
+            language = language.rpartition("-")[0]
+    return Locale("en")
