@@ -170,6 +170,19 @@ def test_parameters_that_trade_off_are_named():
     assert "trades off with" in said or "say little" in said
 
 
+def test_estimates_shrunk_to_the_group_are_not_called_identified():
+    """Ten people of one kind: what single estimates say is mostly what the group says, though they look precise."""
+    alike = population(n=10, horizon=25, seed=4)
+    tree = fit(alike, "stochastic-ucl", "em", fixed=INDEPENDENT, starts=2)
+    table, sd = estimates(tree), tree["group"].to_dataset()["z_sd"].values
+    se = np.sqrt(np.diagonal(table.z_covariance.values, axis1=1, axis2=2))
+    np.testing.assert_allclose(table.variance_left.values, (se / sd) ** 2)
+    shrunk = (table.variance_left.values > 0.5) & (se < 0.5)  # precise in standard units, and still nothing of their own
+    assert shrunk.any()
+    assert not table.identified.values[shrunk].any()
+    assert all(str(text) for text in table.remark.values[shrunk])
+
+
 def test_somebody_who_always_does_the_same_is_fitted_all_the_same(people):
     from dataclasses import replace
 

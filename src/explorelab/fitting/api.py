@@ -55,16 +55,19 @@ def fit(
         return sample(choices, fitted, seed=seed, starts=starts, progress=progress, **settings)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
+    prior_sd: np.ndarray | float = 1.0
     # Without free parameters there is nothing to learn of a group.
     if method == "em" and fitted.model.space:
         result = fit_group(fitted, rows, starts=starts, seed=seed, progress=progress, **settings)
         best, ending = result.best, result.ending
         groups["group"] = result.table(fitted)
+        prior_sd = groups["group"]["z_sd"].values
     else:
         if settings:
             raise InputError(f"{next(iter(settings))} is not a setting of method {method!r}.")
         _, best, ending = fit_each(fitted, rows, method == "map", starts, seed, progress)
-    groups = {"estimates": estimates(choices, fitted, best, ending), "space": space_table(fitted.model.space), **groups}
+    found = estimates(choices, fitted, best, ending, prior_sd)
+    groups = {"estimates": found, "space": space_table(fitted.model.space), **groups}
     told = {"method": method, "starts": starts, "seed": seed}
     return as_tree(groups, choices, fitted, told)
 

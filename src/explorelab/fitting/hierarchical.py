@@ -12,14 +12,14 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.errors import InputError
-from explorelab.fitting.best import Best
 from explorelab.fitting.convergence import ConvergenceError, ConvergenceWarning, Report, examined, people_converged
 from explorelab.fitting.empirical import fit_group
+from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.nuts import Draw, Settings, Starts, run_chains
 from explorelab.fitting.population import Known, bounded
-from explorelab.fitting.results import as_tree, on_natural_scale, remarks, space_table
+from explorelab.fitting.results import as_tree, on_natural_scale, space_table
 from explorelab.fitting.solve import limits, predicted
 from explorelab.people.criteria import chance_nll, pseudo_r2
 from explorelab.people.data import Choices
@@ -216,9 +216,8 @@ def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, pr
     median = np.median(z, axis=0)
     away = z - z.mean(0)
     covariance = np.einsum("dni,dnj->nij", away, away) / max(len(z) - 1, 1)
-    sd = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     nothing = np.full(len(median), np.nan)
-    at_bound, reasons = remarks(fitted, Best(median, nothing, nothing, nothing, nothing), covariance, sd)
+    judged = identified(fitted, median, covariance, np.median(drawn.sd.reshape(-1, len(names)), axis=0))
     low, high = np.quantile(natural, [0.025, 0.975], axis=0)
     rows = predicted(fitted, np.arange(choices.n_rows), median[choices.participant][:, None], progress)[:, 0]
     ll = np.bincount(choices.participant, rows, choices.n_participants)
@@ -232,10 +231,8 @@ def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, pr
             "high": (per_parameter, high, {"long_name": "95 % interval, upper end"}),
             "z": (per_parameter, median, {"long_name": "posterior median, standard units"}),
             "z_covariance": (pair, covariance, {"long_name": "posterior covariance, standard units"}),
-            "correlation": (pair, covariance / np.maximum(sd[:, :, None] * sd[:, None, :], 1e-300)),
-            "at_bound": (per_parameter, at_bound),
-            "identified": (per_parameter, reasons == ""),
-            "remark": (per_parameter, reasons),
+            "correlation": (pair, correlations(covariance)),
+            **judged.table(),
             "log_likelihood": (each, ll, {"long_name": "log-likelihood at the posterior median"}),
             "n_choices": (each, choices.n_scored),
             "aic": (each, nothing, undefined),

@@ -15,18 +15,12 @@ from scipy.stats import norm
 
 import explorelab
 from explorelab.fitting.best import Best
+from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.model import Fitted
-from explorelab.fitting.solve import Ending, limits
+from explorelab.fitting.solve import Ending
 from explorelab.fitting.spaces import SCALES, Space
 from explorelab.people.criteria import aic, bic, chance_nll, pseudo_r2
 from explorelab.people.data import Choices
-
-NEAR_BOUND = 0.02
-"""A parameter within this many standard units of a bound sits at it."""
-WIDE = 0.7
-"""A standard error of so many standard units: half of the variance that was plausible before is left."""
-TIED = 0.95
-"""Two estimates this strongly correlated trade off: the choices tell their combination, not each."""
 
 
 def on_natural_scale(space: Space, z: np.ndarray) -> np.ndarray:
@@ -58,7 +52,9 @@ def _least(matrices: np.ndarray) -> np.ndarray:
     return np.linalg.eigvalsh(finite)[:, 0]
 
 
-def estimates(choices: Choices, fitted: Fitted, best: Best, ending: Ending) -> xr.Dataset:
+def estimates(
+    choices: Choices, fitted: Fitted, best: Best, ending: Ending, prior_sd: np.ndarray | float = 1.0
+) -> xr.Dataset:
     """Every participant's estimates with standard errors, 95 % intervals, information criteria and remarks."""
     space = fitted.model.space
     names = [dimension.name for dimension in space]
@@ -68,7 +64,7 @@ def estimates(choices: Choices, fitted: Fitted, best: Best, ending: Ending) -> x
     half = norm.ppf(0.975) * se
     with np.errstate(over="ignore"):
         low, high = (on_natural_scale(space, best.z + sign * half) for sign in (-1, 1))
-    at_bound, reasons = remarks(fitted, best, covariance, se)
+    judged = identified(fitted, best.z, covariance, prior_sd)
     n, k = choices.n_scored, len(space)
     ll = ending.log_likelihood
     per_parameter, pair = ("participant", "parameter"), ("participant", "parameter", "parameter_2")
@@ -80,10 +76,8 @@ def estimates(choices: Choices, fitted: Fitted, best: Best, ending: Ending) -> x
             "high": (per_parameter, high, {"long_name": "95 % interval, upper end"}),
             "z": (per_parameter, best.z, {"long_name": "estimate, standard units"}),
             "z_covariance": (pair, covariance, {"long_name": "covariance of the estimates, standard units"}),
-            "correlation": (pair, covariance / np.maximum(se[:, :, None] * se[:, None, :], 1e-300)),
-            "at_bound": (per_parameter, at_bound),
-            "identified": (per_parameter, reasons == ""),
-            "remark": (per_parameter, reasons),
+            "correlation": (pair, correlations(covariance)),
+            **judged.table(),
             "observed_information": ("participant", observed),
             "log_likelihood": ("participant", ll),
             "n_choices": ("participant", n),
@@ -108,31 +102,6 @@ def slope(space: Space, z: np.ndarray) -> np.ndarray:
     """d natural / d z, for standard errors in natural units."""
     step = 1e-5
     return (on_natural_scale(space, z + step) - on_natural_scale(space, z - step)) / (2 * step)
-
-
-def remarks(fitted: Fitted, best: Best, covariance: np.ndarray, se: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which estimates sit at a bound; and for each estimate why it is not identified, or an empty text."""
-    low, high = limits(fitted.model)
-    names = [dimension.name for dimension in fitted.model.space]
-    at_low, at_high = best.z <= low + NEAR_BOUND, best.z >= high - NEAR_BOUND
-    tie = np.abs(covariance / np.maximum(se[:, :, None] * se[:, None, :], 1e-300))
-    tie[:, np.arange(len(names)), np.arange(len(names))] = 0.0
-    text = np.full(best.z.shape, "", dtype=object)
-    for i in range(len(names)):
-        other = tie[:, i].argmax(1)
-        tied = tie[np.arange(len(tie)), i, other] > TIED
-        for who in np.nonzero(tied)[0]:
-            text[who, i] = (
-                f"trades off with {names[other[who]]} (correlation {_signed(covariance, who, i, other[who]):+.2f})"
-            )
-        text[(se[:, i] > WIDE) & ~tied, i] = "the choices say little about it"
-        text[at_low[:, i], i] = f"at its lower bound, {fitted.model.space[i].low:g}"
-        text[at_high[:, i], i] = f"at its upper bound, {fitted.model.space[i].high:g}"
-    return at_low | at_high, text.astype(str)
-
-
-def _signed(covariance: np.ndarray, who: int, i: int, j: int) -> float:
-    return float(covariance[who, i, j] / np.sqrt(covariance[who, i, i] * covariance[who, j, j]))
 
 
 def space_table(space: Space) -> xr.Dataset:

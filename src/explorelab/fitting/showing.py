@@ -48,7 +48,7 @@ def _kind(remark: str) -> str:
 def table(tree: xr.DataTree) -> pd.DataFrame:
     """A row for every person and parameter: estimate, uncertainty, remark; and how well the person is described."""
     estimates = tree["estimates"].to_dataset()
-    of_parameters = ["estimate", "standard_error", "low", "high", "at_bound", "identified", "remark"]
+    of_parameters = ["estimate", "standard_error", "low", "high", "at_bound", "identified", "remark", "variance_left"]
     of_people = [name for name in ("log_likelihood", "n_choices", "aic", "bic", "pseudo_r2") if name in estimates]
     frame = estimates[of_parameters].to_dataframe().reset_index()
     return frame.merge(estimates[of_people].to_dataframe().reset_index(), on="participant")

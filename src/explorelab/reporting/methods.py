@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab.agents.naming import split_name
-from explorelab.fitting.results import TIED
+from explorelab.fitting.identified import MOST_LEFT, TIED
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.comparison_drawing import STRONG
-from explorelab.reporting.identified import MOST_LEFT
 from explorelab.reporting.models import free_of, parsed
 from explorelab.reporting.references import OF_AGENTS, Citations
 from explorelab.reporting.sections.data import arms, excluded, people, trials_a_block

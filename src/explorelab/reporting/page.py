@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import io
-import re
 from typing import Any, NamedTuple
 
-import jinja2
-
 from explorelab.figures import SavedFigure, style
+from explorelab.pages import inside, rendered, width_of
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.methods import Methods
 from explorelab.reporting.place import Place
 from explorelab.reporting.section import Picture, Section
 from explorelab.reporting.words import counted
 
-REM_PER_INCH = 6.4
-"""How large figures are shown, so that letters are of one size in all of them."""
 LARGEST_SVG = 300_000
 """Bytes; a figure with more is shown as PNG, sharp enough to print, and its SVG lies beside."""
 DPI = 220
@@ -30,24 +25,12 @@ class Shown(NamedTuple):
     saved: dict[str, SavedFigure]
 
 
-def tight(words: str) -> str:
-    """The words with every sum, share and error kept on one line."""
-    return re.sub(r" (?=[=±≥<≤>%])|(?<=[=±≥<≤>]) ", "\u00a0", words)
-
-
 def render(found: Analysis, shown: list[Shown], told: Methods, place: Place) -> str:
     """The page as HTML, figures, style and all inside."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("explorelab.reporting", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["tight"] = tight
     figures, tables = _Numbers("Figure"), _Numbers("Table")
     sections = [_section(each, place, figures, tables) for each in shown]
-    return environment.get_template("page.html.jinja").render(
+    return rendered(
+        "explorelab.reporting",
         title=_title(found),
         source=found.choices.source or "choices",
         note=found.choices.note,
@@ -101,7 +84,7 @@ def _picture(picture: Picture, files: SavedFigure, place: Place, number: str) ->
         "number": number,
         "caption": picture.caption,
         "alt": picture.alt,
-        "width": round(REM_PER_INCH * figure.get_figwidth(), 1),
+        "width": width_of(figure),
         "ratio": f"{figure.get_figwidth():.4g} / {figure.get_figheight():.4g}",
         "image": _image(picture, files),
         "files": {name.upper(): place.link(path.name) for name, path in files._asdict().items()},
@@ -112,8 +95,8 @@ def _image(picture: Picture, files: SavedFigure) -> str:
     """The figure as a data address: SVG, or PNG where that would be large."""
     svg = files.svg.read_bytes()
     if len(svg) <= LARGEST_SVG:
-        return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+        return inside("svg+xml", svg)
     png = io.BytesIO()
     with style():
         picture.drawing.figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
-    return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"
+    return inside("png", png.getvalue())

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from explorelab.checks import numbers, scalar
 from explorelab.errors import InputError
 
 type Floats = npt.NDArray[np.float64]
@@ -15,37 +16,23 @@ type Times = npt.NDArray[np.int64]
 LARGEST_TIME = 2**53  # beyond it float64 no longer tells T from T + 1
 
 
-def numbers(name: str, values: npt.ArrayLike) -> Floats:
-    """The values as float64, or an error that names them."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {values!r}.") from error
-
-
 def checked_means(means: npt.ArrayLike) -> Floats:
     """The mean rewards as a vector, one finite number for each arm."""
     vector = numbers("means", means)
     if vector.ndim != 1 or vector.size == 0:
         raise InputError(f"means must be a vector with one number for each arm, got shape {vector.shape}.")
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if bad.size:
-        raise InputError(f"means must be finite numbers, got {vector[bad[0]]} at arm {bad[0]}.")
     return vector
 
 
 def checked_noise_var(noise_var: float) -> float:
     """The variance of the reward noise, positive and finite (without noise there is nothing to bound)."""
-    value = numbers("noise_var", noise_var)
-    if value.ndim != 0 or not (np.isfinite(value) and value > 0):
-        raise InputError(f"noise_var must be one positive finite variance, got {noise_var!r}.")
-    return float(value)
+    return float(scalar("noise_var", noise_var, above=0))
 
 
 def checked_times(times: npt.ArrayLike, least: int = 1, why: str = "") -> Times:
     """The horizons as whole numbers that are at least `least`."""
     values = numbers("times", times)
-    good = np.isfinite(values) & (values == np.floor(values)) & (values >= least) & (values <= LARGEST_TIME)
+    good = (values == np.floor(values)) & (values >= least) & (values <= LARGEST_TIME)
     if values.size == 0 or not good.all():
         came = values[~good].flat[0] if values.size else "none"
         raise InputError(f"times must be whole numbers, {least} or more{why}, got {came}.")
@@ -69,8 +56,8 @@ def checked_costs(costs: npt.ArrayLike, n_arms: int) -> Floats:
         raise InputError(
             f"costs must be a matrix of {n_arms} by {n_arms} arms (from row to column), got shape {matrix.shape}."
         )
-    if not (np.isfinite(matrix) & (matrix >= 0)).all():
-        raise InputError(f"costs must be finite and not negative, got {matrix[~(matrix >= 0) | np.isinf(matrix)][0]}.")
+    if (matrix < 0).any():
+        raise InputError(f"costs must not be negative, got {matrix.min():g}.")
     if np.diag(matrix).any():
         raise InputError(f"costs must be 0 for staying at an arm, got {np.diag(matrix).max()} on the diagonal.")
     return matrix

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from explorelab.checks import numbers
 from explorelab.errors import InputError
-from explorelab.theory._checks import checked_means, numbers
+from explorelab.theory._checks import checked_means
 
 
 def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike) -> float:
@@ -17,11 +18,9 @@ def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: np
     that is certain (variance 0) and wrong; a certain prior that is right at an arm counts 0 there.
     """
     truth = checked_means(means)
-    mean, var = numbers("prior_mean", prior_mean), numbers("prior_var", prior_var)
-    if not np.isfinite(mean).all():
-        raise InputError(f"prior_mean must be finite, got {mean[~np.isfinite(mean)].flat[0]}.")
-    if not (var >= 0).all():
-        raise InputError(f"prior_var must not be negative (inf is allowed), got {var[~(var >= 0)].flat[0]}.")
+    mean, var = numbers("prior_mean", prior_mean), numbers("prior_var", prior_var, infinite=True)
+    if (var < 0).any():
+        raise InputError(f"prior_var must not be negative (inf is allowed), got {var.min():g}.")
     for name, values in (("prior_mean", mean), ("prior_var", var)):
         if values.shape not in ((), truth.shape):
             raise InputError(f"{name} must be one number or one for each of {truth.size} arms, got shape {values.shape}.")

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from explorelab.checks import numbers
 from explorelab.errors import InputError
-from explorelab.theory._checks import Floats, checked_beta, checked_times, numbers
+from explorelab.theory._checks import Floats, checked_beta, checked_times
 
 CREDIBILITY_SCALE = math.sqrt(2 * math.pi * math.e)
 """K of the schedule alpha_t = 1/(K t^a), for which the paper proves its bounds."""

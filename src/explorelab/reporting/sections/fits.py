@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
+from explorelab.fitting.identified import MOST_LEFT
 from explorelab.fitting.showing import parameter_summary
 from explorelab.fitting.showing import table as estimates_table
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.drawings import draw_diagnostics, draw_estimates, mean_trade_off
-from explorelab.reporting.identified import MOST_LEFT, reasons, with_identified
 from explorelab.reporting.section import Picture, Section, Table
 from explorelab.reporting.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole
 
@@ -24,7 +23,7 @@ FAST = 0.5
 
 def fits_section(found: Analysis) -> Section:
     """Estimates with intervals, the group, what is not identified and why, trade-offs, and whether starts agree."""
-    table = with_identified(found.fit)
+    table = found.estimates
     return Section(
         "fits",
         f"Fits of {found.main}",
@@ -33,7 +32,7 @@ def fits_section(found: Analysis) -> Section:
         _pictures(found, table),
         [_parameters(table), *_group(found)],
         _notes(),
-        {"table_estimates": _everyone(found, table)},
+        {"table_estimates": estimates_table(found.fit)},
     )
 
 
@@ -125,7 +124,7 @@ def _pictures(found: Analysis, table: xr.Dataset) -> list[Picture]:
     caption = (
         f"Estimates of {found.main}. Above, how people are distributed; below, everyone's estimate with its 95 % interval, "
         "sorted, cut off at the edge of the panel. Orange: not identified, because the estimate sits at a "
-        "bound, is mostly what the prior says, or trades off with another parameter."
+        "bound, is mostly what was expected beforehand, or trades off with another parameter."
     )
     diagnostics = (
         "(a) Correlation between the errors of one person's estimates, averaged over people: far from 0, the choices tell a "
@@ -138,23 +137,16 @@ def _pictures(found: Analysis, table: xr.Dataset) -> list[Picture]:
     ]
 
 
-def _everyone(found: Analysis, table: xr.Dataset) -> pd.DataFrame:
-    """A row for every person and parameter, with what is said here of each."""
-    frame = estimates_table(found.fit)
-    ours = table[["identified", "remark", "left"]].to_dataframe().reset_index().rename(columns={"left": "variance_left"})
-    return frame.drop(columns=["identified", "remark"]).merge(ours, on=["participant", "parameter"])
-
-
 def _parameters(table: xr.Dataset) -> Table:
     counts, rows = _counts(table), []
     for name in map(str, table["parameter"].values):
         one = parameter_summary(table, name)
         width = table.sel(parameter=name)
-        why = "; ".join(f"{reason}: {n}" for reason, n in reasons(table, name).items())
+        why = "; ".join(f"{reason}: {n}" for reason, n in one["reasons"].items()).replace("_", " ")
         rows.append([
             named(name), plain(one["median"]), interval(*one["quartiles"]),
             interval(np.median(width["low"]), np.median(width["high"])), whole(counts[name]),
-            percent(table["left"].sel(parameter=name).median()), why or "–",
+            percent(table["variance_left"].sel(parameter=name).median()), why or "–",
         ])  # fmt: skip
     heads = (
         "parameter",
@@ -185,6 +177,6 @@ def _notes() -> list[str]:
         "Intervals are normal ones on each parameter's own scale (the logarithm of what must be positive), from the "
         "curvature at the estimate. Identified: for how many people; variance left: the median share of the "
         "prior's variance that remains once the choices are seen, and an estimate that keeps more than "
-        f"{percent(MOST_LEFT)} is called mostly prior. "
+        f"{percent(MOST_LEFT)} is one that the choices say little about. "
         "Whether the intervals hold what they promise is measured under recovery."
     ]

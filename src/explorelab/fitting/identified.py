@@ -1,0 +1,65 @@
+"""Which parameters a person's choices identify, and why the others are not.
+
+Under a prior an estimate has a standard error even if the choices say nothing; so it is asked how much of the variance
+that was expected beforehand is left once they are seen. Beforehand: the standard unit of the parameter's space, or
+where the group's distribution was learned, its spread; an estimate that is wholly shrunk to the group keeps all of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from explorelab.fitting.model import Fitted
+from explorelab.fitting.solve import limits
+
+NEAR_BOUND = 0.02
+"""A parameter within this many standard units of a bound sits at it."""
+MOST_LEFT = 0.5
+"""If more than this share of the variance is left, the choices say little."""
+TIED = 0.95
+"""Two estimates this strongly correlated trade off: the choices tell their combination, not each."""
+
+
+class Identified(NamedTuple):
+    """What is known of everyone's estimates, each participant x parameter."""
+
+    at_bound: np.ndarray
+    remark: np.ndarray
+    """Why an estimate is not identified, or an empty text."""
+    variance_left: np.ndarray
+    """Share of the variance expected beforehand that remains."""
+
+    def table(self) -> dict[str, Any]:
+        """As variables of a table of estimates."""
+        told = {**self._asdict(), "identified": self.remark == ""}
+        return {name: (("participant", "parameter"), values) for name, values in told.items()}
+
+
+def identified(fitted: Fitted, z: np.ndarray, covariance: np.ndarray, prior_sd: np.ndarray | float = 1.0) -> Identified:
+    """Judge estimates in standard units by their covariance and what was expected beforehand."""
+    space = fitted.model.space
+    low, high = limits(fitted.model)
+    at_low, at_high = z <= low + NEAR_BOUND, z >= high - NEAR_BOUND
+    variance = np.diagonal(covariance, axis1=1, axis2=2)
+    left = variance / np.broadcast_to(prior_sd, len(space)) ** 2
+    tie = correlations(covariance)
+    tie[:, np.arange(len(space)), np.arange(len(space))] = 0.0
+    text = np.full(z.shape, "", dtype=object)
+    for i, dimension in enumerate(space):
+        other = np.abs(tie[:, i]).argmax(1)
+        strength = tie[np.arange(len(tie)), i, other]
+        tied = np.abs(strength) > TIED
+        for who in np.nonzero(tied)[0]:
+            text[who, i] = f"trades off with {space[other[who]].name} (correlation {strength[who]:+.2f})"
+        text[(left[:, i] > MOST_LEFT) & ~tied, i] = "the choices say little about it"
+        text[at_low[:, i], i] = f"at its lower bound, {dimension.low:g}"
+        text[at_high[:, i], i] = f"at its upper bound, {dimension.high:g}"
+    return Identified(at_low | at_high, text.astype(str), left)
+
+
+def correlations(covariance: np.ndarray) -> np.ndarray:
+    """Correlations of everyone's estimates."""
+    se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    return covariance / np.maximum(se[:, :, None] * se[:, None, :], 1e-300)

@@ -1,0 +1,41 @@
+"""What pages of results have in common: one file that needs no other, made from a template."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+import jinja2
+from matplotlib.figure import Figure
+
+REM_PER_INCH = 6.4
+"""How large figures are shown, so that letters are of one size in all of them."""
+
+
+def rendered(package: str, **values: Any) -> str:
+    """The template `page.html.jinja` of a package, filled in."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(package, "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["tight"] = tight
+    return environment.get_template("page.html.jinja").render(values)
+
+
+def tight(words: str) -> str:
+    """The words with every sum, share and error kept on one line."""
+    return re.sub(r" (?=[=±≥<≤>%])|(?<=[=±≥<≤>]) ", "\u00a0", words)
+
+
+def width_of(figure: Figure) -> float:
+    """How wide the figure is shown, in rem."""
+    return round(REM_PER_INCH * figure.get_figwidth(), 1)
+
+
+def inside(kind: str, data: bytes) -> str:
+    """A picture as an address that holds it."""
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
