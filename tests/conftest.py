@@ -3,9 +3,13 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from postgres import MISSING, Cluster, cluster, programs
+
+if TYPE_CHECKING:
+    from study_lab import Lab
 
 # What one test or worker has compiled, the others need not compile again. Set before JAX is imported.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
@@ -19,3 +23,14 @@ def server() -> Iterator[Cluster]:
         pytest.skip(MISSING)
     with cluster() as running:
         yield running
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator["Lab"]:
+    """A small study that is served."""
+    from small_study import small_study
+    from study_lab import Lab
+
+    lab = Lab(small_study(), tmp_path)
+    with lab.client:
+        yield lab
