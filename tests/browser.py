@@ -22,11 +22,11 @@ DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, without a window."""
+def chromium(*more: str) -> Iterator[Browser]:
+    """Debian's Chromium, without a window, with more arguments if there are any."""
     with sync_playwright() as playwright:
         # A test's machine may have no sandbox for the browser, and a small shared memory.
-        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", *more]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         yield browser
         browser.close()
