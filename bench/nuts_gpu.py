@@ -86,7 +86,7 @@ def diagnosed(choices: Choices, fitted: Any, drawn: nuts.Draw, depth: int) -> di
 def recovered(fitted: Any, true: dict[str, np.ndarray], posterior: Any) -> dict[str, Any]:
     """For each parameter, how often the 95 % interval holds the truth, and the rank correlation of medians with it."""
     found = {}
-    for dimension in fitted.model.space:
+    for dimension in fitted.space:
         draws = posterior[dimension.name].values.reshape(-1, len(true[dimension.name]))
         low, median, high = np.quantile(draws, [0.025, 0.5, 0.975], axis=0)
         truth = true[dimension.name]
@@ -116,7 +116,7 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
         "chains": given.chains,
         "warmup": given.warmup,
         "draws": given.draws,
-        "parameters": [dimension.name for dimension in fitted.model.space],
+        "parameters": [dimension.name for dimension in fitted.space],
         "seconds": first_fit + sampling,
         "first_fit_s": first_fit,
         "sampling_s": sampling,

@@ -81,7 +81,7 @@ def measure_numpy(n: int) -> dict[str, Any]:
 
     people = population(n)
     fitted = prepare(people, "stochastic-ucl")
-    low, high = limits(fitted.model)
+    low, high = limits(fitted.space)
     points = starting_points(STARTS, low, high, 0)
     distances, noise_var = people.layout.distances, people.layout.noise_var
     quantile = norm.isf(1 / (np.sqrt(2 * np.pi * np.e) * np.arange(1, 91)))
@@ -105,14 +105,14 @@ def measure_numpy(n: int) -> dict[str, Any]:
     def solve_lower(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
         return solve_triangular(factor, right, lower=True, check_finite=False)
 
-    centres = np.array([d.centre for d in fitted.model.space])
-    spreads = np.array([d.spread for d in fitted.model.space])
-    on_log = np.array([d.scale == "log" for d in fitted.model.space])
+    centres = np.array([d.centre for d in fitted.space])
+    spreads = np.array([d.spread for d in fitted.space])
+    on_log = np.array([d.scale == "log" for d in fitted.space])
 
     def on_natural(z: np.ndarray) -> np.ndarray:
         return np.where(on_log, centres * np.exp(np.where(on_log, spreads * z, 0.0)), centres + spreads * z)
 
-    np.testing.assert_allclose(on_natural(points[1]), on_natural_scale(fitted.model.space, points[1]), rtol=1e-6)
+    np.testing.assert_allclose(on_natural(points[1]), on_natural_scale(fitted.space, points[1]), rtol=1e-6)
     one = time.perf_counter()
     for _ in range(50):
         objective(points[1], people.arm[0], people.reward[0])

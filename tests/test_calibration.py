@@ -37,8 +37,8 @@ SPACE = {
 
 
 def played(z: np.ndarray, fitted: Fitted, seed: int) -> Choices:
-    natural = on_natural_scale(fitted.model.space, z)
-    params = {dimension.name: natural[:, i] for i, dimension in enumerate(fitted.model.space)}
+    natural = on_natural_scale(fitted.space, z)
+    params = {dimension.name: natural[:, i] for i, dimension in enumerate(fitted.space)}
     return simulated_people(fitted.model.rule, {"prior_mean": 0.0, **params}, BLOCKS, TRIALS, MEANS, NOISE_VAR, seed)
 
 
@@ -58,7 +58,7 @@ def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
     root = sd[:, None] * np.array([[1.0, 0.0], [correlation, np.sqrt(1 - correlation**2)]])
     with jax.enable_x64(True):
         latent = mean + rng.standard_normal((PEOPLE, 2)) @ root.T
-        z = np.asarray(bounded(jnp.asarray(latent), *limits(fitted.model)))
+        z = np.asarray(bounded(jnp.asarray(latent), *limits(fitted.space)))
         choices = played(z, fitted, seed)
         now = fitted._replace(data=fitted.data._replace(blocks=blocks_of(choices)))
     settings = nuts.Settings(WARMUP, 0.9, 10, correlated)
@@ -67,7 +67,7 @@ def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
     drawn = nuts.run_chains(now.model, first.known, points, settings, DRAWS, seed, False)
     truth = predicted(now, np.arange(choices.n_rows), z[choices.participant][:, None], False).sum()
     told: dict[str, tuple[Any, Any]] = {"log_likelihood": (drawn.log_likelihood.sum(-1), truth)}
-    for i, dimension in enumerate(fitted.model.space):
+    for i, dimension in enumerate(fitted.space):
         told[f"mean of {dimension.name}"] = drawn.mean[..., i], mean[i]
         told[f"sd of {dimension.name}"] = drawn.sd[..., i], sd[i]
         told[f"{dimension.name} of one"] = drawn.z[..., 0, i], z[0, i]

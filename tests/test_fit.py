@@ -1,5 +1,7 @@
 """Fits: the optimum is the optimum, the uncertainty is right, and what cannot be known is said."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +17,8 @@ from explorelab.fitting.individual import rows_of_each
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Curvature, block_log_likelihoods
 from explorelab.fitting.optimise import minimise
-from explorelab.fitting.spaces import DIMENSIONS, natural, space_for, standard, units_of
+from explorelab.fitting.solve import _ended, _minimised, _screened
+from explorelab.fitting.spaces import DIMENSIONS, axes_of, natural, origin_of, space_for, standard, units_of
 
 INDEPENDENT = {"length_scale": 0.0}
 
@@ -41,7 +44,7 @@ def test_every_scale_goes_there_and_back(people):
     space = space_for(tuple(DIMENSIONS), people)
     z = np.linspace(-1.5, 1.5, len(space))
     with jax.enable_x64(True):
-        params = {name: float(value) for name, value in natural(space, jnp.asarray(z)).items()}
+        params = {name: float(value) for name, value in natural(axes_of(space), origin_of(space), jnp.asarray(z)).items()}
     np.testing.assert_allclose(standard(space, params), z, atol=1e-9)
 
 
@@ -102,7 +105,7 @@ def test_no_general_minimiser_finds_a_better_optimum(people, name):
         for who in (0, 3, 7):
             best = min(
                 minimize(lambda z, who=who: [np.asarray(x, float) for x in value(jnp.asarray(z), who)], start, jac=True).fun
-                for start in np.random.default_rng(who).standard_normal((6, len(fitted.model.space)))
+                for start in np.random.default_rng(who).standard_normal((6, len(fitted.space)))
             )  # fmt: skip
             found = float(value(jnp.asarray(ours.z.values[who]), who)[0])
             assert found < best + 1e-3, (who, found, best)
@@ -123,7 +126,7 @@ def test_standard_errors_come_from_the_curvature(people, by_map):
     np.testing.assert_allclose(table.z_covariance.values[0], np.linalg.inv(bend), rtol=1e-4)
     se = np.sqrt(np.diag(np.linalg.inv(bend)))
     at = list(table.parameter.values).index("temperature")
-    spread = fitted.model.space[at].spread
+    spread = fitted.space[at].spread
     np.testing.assert_allclose(table.standard_error.values[0, at], table.estimate.values[0, at] * spread * se[at], rtol=1e-3)
 
 
@@ -184,12 +187,19 @@ def test_estimates_shrunk_to_the_group_are_not_called_identified():
 
 
 def test_somebody_who_always_does_the_same_is_fitted_all_the_same(people):
-    from dataclasses import replace
-
     stuck = replace(people, arm=np.where(people.present, 2, people.arm))
     table = estimates(fit(stuck, "stochastic-ucl+stay", fixed=INDEPENDENT, starts=2))
     assert np.isfinite(table.log_likelihood).all()
     assert np.isfinite(table.estimate).all()
+
+
+def test_other_people_in_other_units_need_no_new_program():
+    few, many = population(n=3, horizon=11, seed=1), population(n=13, horizon=11, seed=2)
+    many = replace(many, reward=10 * many.reward + 5)
+    fit(few, "delta-rule", starts=2)
+    compiled = [_minimised._cache_size(), _screened._cache_size(), _ended._cache_size()]
+    fit(many, "delta-rule", starts=2)
+    assert [_minimised._cache_size(), _screened._cache_size(), _ended._cache_size()] == compiled
 
 
 def test_an_agent_that_never_errs_has_no_likelihood(people):
@@ -250,7 +260,7 @@ def test_left_out_likelihood_is_that_of_a_fit_to_the_others(several):
 
 
 def _same_space(choices):
-    dimensions = prepare(choices, "delta-rule").model.space
+    dimensions = prepare(choices, "delta-rule").space
     return {d.name: {"centre": d.centre, "spread": d.spread, "low": d.low, "high": d.high} for d in dimensions}
 
 

@@ -73,7 +73,7 @@ class Exact:
         # So many that they lie closer than the width of a likelihood, also where people are spread widely.
         nodes, weights = np.polynomial.hermite_e.hermegauss(181)
         self.log_weight = np.log(weights / weights.sum())
-        low, high = limits(fitted.model)
+        low, high = limits(fitted.space)
         latent = self.mean[:, None, None] + self.sd[None, :, None] * nodes
         with jax.enable_x64(True):
             self.z = np.asarray(bounded(jnp.asarray(latent)[..., None], low, high))[..., 0]
@@ -130,7 +130,7 @@ def test_everyone_agrees_with_numerical_integration(one: Any) -> None:
     for who, label in enumerate(choices.participants):
         mean, sd = exact.moments_of(who)
         draws = np.log(tree["posterior"]["temperature"].sel(participant=label).values)
-        z = (draws - np.log(fitted.model.space[0].centre)) / fitted.model.space[0].spread
+        z = (draws - np.log(fitted.space[0].centre)) / fitted.space[0].spread
         ess = float(tree["convergence"]["temperature"].sel(measure="ess_bulk", participant=label))
         assert abs(z.mean() - mean) < 4 * sd / np.sqrt(ess), label
         assert abs(z.std() / sd - 1) < 0.1, label
@@ -208,7 +208,7 @@ def test_log_likelihoods_are_those_of_the_draws(two: Any) -> None:
     choices, _, tree = two
     fitted = prepare(choices, "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})
     at = {name: tree["posterior"][name].values[2, 7, 1] for name in ("learning_rate", "temperature")}
-    z = standard(fitted.model.space, at)
+    z = standard(fitted.space, at)
     row = int(np.nonzero(choices.participant == 1)[0][0])
     with jax.enable_x64(True):
         told = block_log_likelihoods(fitted.model, fitted.data, jnp.array([row]), z)
@@ -325,10 +325,10 @@ def test_an_interrupt_ends_every_chain(two: Any, monkeypatch: pytest.MonkeyPatch
 
 def begun_quietly(choices: Choices, fitted: Fitted) -> hierarchical.Beginning:
     """A beginning without a first fit: the sampler's coordinates are those of the model itself."""
-    n, p = choices.n_participants, len(fitted.model.space)
+    n, p = choices.n_participants, len(fitted.space)
     with jax.enable_x64(True):
         known = nuts.Known(
-            fitted.data, jnp.asarray(choices.participant), *limits(fitted.model), jnp.zeros((n, p, p)), jnp.zeros((n, p))
+            fitted.data, jnp.asarray(choices.participant), *limits(fitted.space), jnp.zeros((n, p, p)), jnp.zeros((n, p))
         )
     return hierarchical.Beginning(known, np.zeros(p), np.ones(p))
 

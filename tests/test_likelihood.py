@@ -197,7 +197,7 @@ SMOOTH = {
 def test_gradients_agree_with_finite_differences(name):
     fitted = prepare(choices(), name.split(",")[0], **SMOOTH[name])
     rng = np.random.default_rng(3)
-    z = 0.4 * rng.standard_normal(len(fitted.model.space))
+    z = 0.4 * rng.standard_normal(len(fitted.space))
     with jax.enable_x64(True):
         rows, weight = jnp.zeros(1, jnp.int32), jnp.ones(1)
         value = jax.jit(lambda z: -block_log_likelihoods(fitted.model, fitted.data, rows, z)[0])
@@ -238,13 +238,13 @@ def test_arms_that_lie_nowhere_have_no_travel_cost():
     nowhere = Choices(**{**nowhere.__dict__, "layout": Layout(N_ARMS, None, NOISE_VAR)})
     with pytest.raises(InputError, match="asks where the arms lie"):
         prepare(nowhere, "stochastic-ucl+travel")
-    assert "length_scale" not in [d.name for d in prepare(nowhere, "stochastic-ucl").model.space]
+    assert "length_scale" not in [d.name for d in prepare(nowhere, "stochastic-ucl").space]
 
 
 def test_noise_that_is_not_known_is_sought():
-    names = [d.name for d in prepare(choices(noise_var=None), "stochastic-ucl").model.space]
+    names = [d.name for d in prepare(choices(noise_var=None), "stochastic-ucl").space]
     assert names == ["prior_mean", "prior_var", "length_scale", "temperature", "noise_var"]
-    assert "noise_var" not in [d.name for d in prepare(choices(), "stochastic-ucl").model.space]
+    assert "noise_var" not in [d.name for d in prepare(choices(), "stochastic-ucl").space]
 
 
 def test_a_parameter_that_the_agent_does_not_have_is_refused():

@@ -25,7 +25,7 @@ SUM_OF_NLL = {"RBFUCB": 70_285.75, "BMTUCB": 82_710.72, "LRBFUCB": 57_488.84, "L
 def at_published(name: str, choices: Choices, rows: np.ndarray, params: dict[str, np.ndarray], agent: Any = None) -> Any:
     """Negative log-likelihood of each of these blocks at its own parameters."""
     fitted = prepare(choices, agent or wu.model(name), space=wu.space(name))
-    return -predicted(fitted, rows, standard(fitted.model.space, params)[:, None])[:, 0]
+    return -predicted(fitted, rows, standard(fitted.space, params)[:, None])[:, 0]
 
 
 # The likelihood at the published parameters ---------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def fit(
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0
     # Without free parameters there is nothing to learn of a group.
-    if method == "em" and fitted.model.space:
+    if method == "em" and fitted.space:
         result = fit_group(fitted, rows, starts=starts, seed=seed, progress=progress, **settings)
         best, ending = result.best, result.ending
         groups["group"] = result.table(fitted)
@@ -67,7 +67,7 @@ def fit(
             raise InputError(f"{next(iter(settings))} is not a setting of method {method!r}.")
         _, best, ending = fit_each(fitted, rows, method == "map", starts, seed, progress)
     found = estimates(choices, fitted, best, ending, prior_sd)
-    groups = {"estimates": found, "space": space_table(fitted.model.space), **groups}
+    groups = {"estimates": found, "space": space_table(fitted.space), **groups}
     told = {"method": method, "starts": starts, "seed": seed}
     return as_tree(groups, choices, fitted, told)
 

@@ -32,7 +32,7 @@ def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label:
     Half of the starts are the best of a screen of points (four for each start), half the first points themselves, so that
     no region is left out because it looked bad from afar.
     """
-    low, high = limits(fitted.model)
+    low, high = limits(fitted.space)
     n = len(each.rows)
     points = starting_points(max(SCREENED * starts, 2), low, high, seed)
     if not len(low):

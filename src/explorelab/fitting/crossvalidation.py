@@ -91,7 +91,7 @@ def cross_validate(
     fitted = prepare(choices, agent, free, fixed, space)
     check_likelihood(fitted)
     folds = folds_of(choices, within)
-    if method == "em" and fitted.model.space:
+    if method == "em" and fitted.space:
         group = fit_group(fitted, folds.training, folds.sets, starts=starts, seed=seed, progress=progress)
         z, ending, posterior = group.best.z, group.ending, group.posterior_covariance
     else:
@@ -104,7 +104,7 @@ def cross_validate(
         averaged = np.log(draws) - logsumexp(predicted(fitted, folds.left_out, points, progress), axis=1)
     table = _table(choices, fitted, folds, nll, averaged, -ending.log_likelihood, z)
     told = {"method": method, "within": within, "starts": starts, "draws": draws, "seed": seed}
-    groups = {"folds": table, "people": by_participant(table), "space": space_table(fitted.model.space)}
+    groups = {"folds": table, "people": by_participant(table), "space": space_table(fitted.space)}
     return as_tree(groups, choices, fitted, told)
 
 
@@ -113,7 +113,7 @@ def posterior_draws(fitted: Fitted, z: np.ndarray, posterior: np.ndarray, draws:
     values, vectors = np.linalg.eigh(posterior)
     root = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]
     noise = np.random.default_rng(seed).standard_normal((len(z), draws, z.shape[1]))
-    return np.clip(z[:, None] + np.einsum("nij,ndj->ndi", root, noise), *limits(fitted.model))
+    return np.clip(z[:, None] + np.einsum("nij,ndj->ndi", root, noise), *limits(fitted.space))
 
 
 def _table(
@@ -133,9 +133,9 @@ def _table(
             "n_choices": ("fold", choices.scored[rows].sum(1)),
             "r2": ("fold", 1 - nll / chance),
             "r2_averaged": ("fold", 1 - averaged / chance),
-            "estimate": (("fold", "parameter"), on_natural_scale(fitted.model.space, z)),
+            "estimate": (("fold", "parameter"), on_natural_scale(fitted.space, z)),
         },
-        coords={"parameter": [dimension.name for dimension in fitted.model.space]},
+        coords={"parameter": [dimension.name for dimension in fitted.space]},
     )
 
 

@@ -41,12 +41,12 @@ class GroupFit(NamedTuple):
 
     def table(self, fitted: Fitted) -> xr.Dataset:
         """The group's mean, spread and correlations for each parameter (of the first set)."""
-        names = [dimension.name for dimension in fitted.model.space]
+        names = [dimension.name for dimension in fitted.space]
         sd = np.sqrt(np.diagonal(self.covariance[0]))
-        low, high = (on_natural_scale(fitted.model.space, self.mean[0] + sign * 1.96 * sd) for sign in (-1, 1))
+        low, high = (on_natural_scale(fitted.space, self.mean[0] + sign * 1.96 * sd) for sign in (-1, 1))
         return xr.Dataset(
             {
-                "mean": ("parameter", on_natural_scale(fitted.model.space, self.mean[0])),
+                "mean": ("parameter", on_natural_scale(fitted.space, self.mean[0])),
                 "low": ("parameter", low, {"long_name": "95 % of people, lower end"}),
                 "high": ("parameter", high, {"long_name": "95 % of people, upper end"}),
                 "z_mean": ("parameter", self.mean[0]),

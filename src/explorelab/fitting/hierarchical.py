@@ -73,9 +73,9 @@ def sample(
     accept = float(checks.scalar("target_accept", target_accept, above=0, below=1))
     depth = checks.whole("max_tree_depth", max_tree_depth, at_least=1)
     checks.one_of("on_failure", on_failure, dict.fromkeys(("raise", "warn"), 0))
-    if not fitted.model.space:
+    if not fitted.space:
         raise InputError(f"{fitted.agent.name} has no free parameter, so that there is nothing to sample.")
-    settings = Settings(warmup, accept, depth, bool(correlated) and len(fitted.model.space) > 1)
+    settings = Settings(warmup, accept, depth, bool(correlated) and len(fitted.space) > 1)
     begun = begin(choices, fitted, starts, seed, progress)
     drawn = run_chains(fitted.model, begun.known, starting(begun, settings, chains, seed), settings, draws, seed, progress)
     posterior, stats = posterior_table(choices, fitted, drawn, settings.correlated), stats_table(drawn)
@@ -90,7 +90,7 @@ def sample(
     groups = {
         "estimates": _estimates(choices, fitted, drawn, report, progress),
         "group": _group(fitted, drawn),
-        "space": space_table(fitted.model.space),
+        "space": space_table(fitted.space),
         "posterior": posterior,
         "sample_stats": stats,
         "log_likelihood": xr.Dataset(
@@ -111,7 +111,7 @@ def _refuse(report: Report, on_failure: OnFailure) -> None:
 
 def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, progress: bool | None = None) -> Beginning:
     """A first fit by empirical Bayes (one person alone: MAP), and the coordinates that it gives the sampler."""
-    rows, n_parameters = rows_of_each(choices), len(fitted.model.space)
+    rows, n_parameters = rows_of_each(choices), len(fitted.space)
     if len(rows) > 1:
         first = fit_group(fitted, rows, None, starts, seed, EM_ROUNDS, EM_TOLERANCE, progress)
         mean, covariance, best, ending = first.mean[0], first.covariance[0], first.best, first.ending
@@ -119,7 +119,7 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
         _, best, ending = fit_each(fitted, rows, True, starts, seed, progress)
         mean, covariance = np.zeros(n_parameters), np.eye(n_parameters)
     precision = np.linalg.inv(covariance)
-    low, high = limits(fitted.model)
+    low, high = limits(fitted.space)
     # Beyond a bound the likelihood is flat, and what it was like at the bound says nothing.
     inside = (best.z > low + AWAY) & (best.z < high - AWAY)
     bend = _positive((ending.information - precision) * inside[:, :, None] * inside[:, None, :])
@@ -127,7 +127,8 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
     slope = (mean - best.z) @ precision * inside
     pull = np.einsum("nij,nj->ni", bend, best.z) - slope
     with jax.enable_x64(True):
-        known = Known(fitted.data, jnp.asarray(choices.participant), *map(jnp.asarray, (low, high, bend, pull)))
+        data = jax.tree.map(jnp.asarray, fitted.data)
+        known = Known(data, jnp.asarray(choices.participant), *map(jnp.asarray, (low, high, bend, pull)))
     return Beginning(known, mean, np.sqrt(np.diagonal(covariance)))
 
 
@@ -158,15 +159,15 @@ def starting(begun: Beginning, settings: Settings, chains: int, seed: int) -> St
 
 def posterior_table(choices: Choices, fitted: Fitted, drawn: Draw, correlated: bool) -> xr.Dataset:
     """The draws as ArviZ's group `posterior`."""
-    names = [dimension.name for dimension in fitted.model.space]
-    natural = on_natural_scale(fitted.model.space, drawn.z)
+    names = [dimension.name for dimension in fitted.space]
+    natural = on_natural_scale(fitted.space, drawn.z)
     per_person, per_parameter = ("chain", "draw", "participant"), ("chain", "draw", "parameter")
     variables: dict[str, Any] = {
         name: (per_person, natural[..., i], {"long_name": f"{name}, natural units"}) for i, name in enumerate(names)
     }
     variables["group_mean"] = (per_parameter, drawn.mean, {"long_name": "mean of people, standard units"})
     variables["group_sd"] = (per_parameter, drawn.sd, {"long_name": "standard deviation of people, standard units"})
-    typical = on_natural_scale(fitted.model.space, _bounded(fitted, drawn.mean))
+    typical = on_natural_scale(fitted.space, _bounded(fitted, drawn.mean))
     variables["group_typical"] = (per_parameter, typical, {"long_name": "parameters at the mean of people, natural units"})
     if correlated:
         variables["group_correlation"] = ((*per_parameter, "parameter_2"), drawn.correlation)
@@ -181,7 +182,7 @@ def _over_draws(drawn: Draw) -> dict[str, Any]:
 
 def _bounded(fitted: Fitted, z: np.ndarray) -> np.ndarray:
     with jax.enable_x64(True):
-        return np.asarray(bounded(jnp.asarray(z), *limits(fitted.model)))
+        return np.asarray(bounded(jnp.asarray(z), *limits(fitted.space)))
 
 
 def stats_table(drawn: Draw) -> xr.Dataset:
@@ -210,9 +211,9 @@ def _row_labels(choices: Choices) -> dict[str, Any]:
 
 def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, progress: bool | None) -> xr.Dataset:
     """Everyone's posterior medians, standard deviations and 95 % intervals, with remarks and likelihoods."""
-    names = [dimension.name for dimension in fitted.model.space]
+    names = [dimension.name for dimension in fitted.space]
     z = drawn.z.reshape(-1, *drawn.z.shape[2:])
-    natural = on_natural_scale(fitted.model.space, z)
+    natural = on_natural_scale(fitted.space, z)
     median = np.median(z, axis=0)
     away = z - z.mean(0)
     covariance = np.einsum("dni,dnj->nij", away, away) / max(len(z) - 1, 1)
@@ -246,8 +247,8 @@ def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, pr
 
 def _group(fitted: Fitted, drawn: Draw) -> xr.Dataset:
     """The population: its mean, spread and correlations with their uncertainty, and where 95 % of people lie."""
-    names = [dimension.name for dimension in fitted.model.space]
-    space, p = fitted.model.space, len(names)
+    names = [dimension.name for dimension in fitted.space]
+    space, p = fitted.space, len(names)
     mean, sd = drawn.mean.reshape(-1, p), drawn.sd.reshape(-1, p)
     covariance = sd[:, :, None] * drawn.correlation.reshape(-1, p, p) * sd[:, None, :]
     middle, spread = np.median(mean, axis=0), np.median(sd, axis=0)

@@ -39,8 +39,8 @@ class Identified(NamedTuple):
 
 def identified(fitted: Fitted, z: np.ndarray, covariance: np.ndarray, prior_sd: np.ndarray | float = 1.0) -> Identified:
     """Judge estimates in standard units by their covariance and what was expected beforehand."""
-    space = fitted.model.space
-    low, high = limits(fitted.model)
+    space = fitted.space
+    low, high = limits(fitted.space)
     at_low, at_high = z <= low + NEAR_BOUND, z >= high - NEAR_BOUND
     variance = np.diagonal(covariance, axis1=1, axis2=2)
     left = variance / np.broadcast_to(prior_sd, len(space)) ** 2

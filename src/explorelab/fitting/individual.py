@@ -21,7 +21,7 @@ def rows_of_each(choices: Choices) -> list[np.ndarray]:
 
 def with_prior(fitted: Fitted, row_lists: list[np.ndarray], prior: bool) -> Problem:
     """A problem for each list of rows: with the standard prior (MAP) or without any (maximum likelihood)."""
-    n_parameters = len(fitted.model.space)
+    n_parameters = len(fitted.space)
     return problems(row_lists, np.zeros(n_parameters), np.eye(n_parameters) * float(prior))
 
 

@@ -31,15 +31,16 @@ class Block(NamedTuple):
 
 
 def blocks_of(choices: Choices) -> Block:
-    """Every row of the choices as a block."""
-    return Block(
-        arm=jnp.asarray(choices.arm, jnp.int32),
-        reward=jnp.asarray(choices.reward, jnp.float64),
-        observed=jnp.asarray(choices.observed),
-        scored=jnp.asarray(choices.scored),
-        position=jnp.asarray(positions(choices), jnp.int32),
-        available=None if choices.available is None else jnp.asarray(choices.available),
-    )
+    """Every row of the choices as a block; NumPy arrays, of which compiled calls are given the rows that they need."""
+    arrays: dict[str, Any] = {
+        "arm": np.asarray(choices.arm, np.int32),
+        "reward": np.asarray(choices.reward, np.float64),
+        "observed": np.asarray(choices.observed),
+        "scored": np.asarray(choices.scored),
+        "position": positions(choices),
+        "available": None if choices.available is None else np.asarray(choices.available),
+    }
+    return Block(**arrays)
 
 
 def ways_of(layout: Layout) -> Ways:

@@ -14,7 +14,7 @@ from explorelab.agents import Agent, agent_named, parameters_of
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model
-from explorelab.fitting.spaces import Units, space_for, units_of
+from explorelab.fitting.spaces import Space, Units, axes_of, origin_of, space_for, units_of
 from explorelab.people.data import Choices
 
 
@@ -24,6 +24,8 @@ class Fitted(NamedTuple):
     agent: Agent
     model: Model
     data: Data
+    space: Space
+    """Where each free parameter is sought."""
 
 
 def prepare(
@@ -54,9 +56,11 @@ def prepare(
         if np.ndim(params[name]):
             raise InputError(f"{name} cannot be free: it was given for each arm.")
     known = {name: np.asarray(value, np.float64) for name, value in params.items() if name not in names}
+    sought = space_for(names, choices, space)
     with jax.enable_x64(True):
-        data = Data(blocks_of(choices), ways_of(choices.layout), jax.tree.map(jnp.asarray, known))
-        return Fitted(built, Model(built.rule, space_for(names, choices, space), choices.layout.n_arms), data)
+        fixed_values = jax.tree.map(jnp.asarray, known)
+        data = Data(blocks_of(choices), ways_of(choices.layout), fixed_values, origin_of(sought))
+    return Fitted(built, Model(built.rule, axes_of(sought), choices.layout.n_arms), data, sought)
 
 
 def named(choices: Choices, name: str, fixed: Mapping[str, Any]) -> Agent:

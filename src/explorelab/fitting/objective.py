@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int
 
 from explorelab.agents.types import Rule, Ways, prepared
 from explorelab.fitting.likelihood import Block, beliefs, decide, log_likelihoods
-from explorelab.fitting.spaces import Space, natural
+from explorelab.fitting.spaces import Axis, Origin, natural
 
 DECISION_PARAMETERS = frozenset({
     "temperature", "cooling_rate", "credibility_scale", "credibility_power", "bonus", "win_stay", "lose_shift", "epsilon",
@@ -30,10 +30,10 @@ DECISION_PARAMETERS = frozenset({
 
 @dataclass(frozen=True)
 class Model:
-    """An agent whose parameters are free or fixed; static to `jit`."""
+    """An agent whose parameters are free or fixed; static to `jit`, so without any numbers of a data set."""
 
     rule: Rule
-    space: Space
+    axes: tuple[Axis, ...]
     n_arms: int
 
 
@@ -44,6 +44,8 @@ class Data(NamedTuple):
     ways: Ways
     fixed: dict[str, Any]
     """Parameters that are not free, in natural units."""
+    origin: Origin
+    """Where those that are lie."""
 
 
 class Curvature(NamedTuple):
@@ -63,7 +65,7 @@ def block_log_likelihoods(
     model: Model, data: Data, rows: Int[Array, " row"], z: Float[Array, " parameter"]
 ) -> Float[Array, " row"]:
     """Log-likelihood of each of these blocks."""
-    params = {**data.fixed, **natural(model.space, z)}
+    params = {**data.fixed, **natural(model.axes, data.origin, z)}
 
     def one(block: Block) -> Float[Array, ""]:
         return log_likelihoods(model.rule, params, data.ways, model.n_arms, block).sum()
@@ -79,18 +81,18 @@ def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array
     """
 
     def believed(z: Float[Array, " parameter"]) -> Any:
-        params = prepared(model.rule, {**data.fixed, **natural(model.space, z)}, data.ways)
+        params = prepared(model.rule, {**data.fixed, **natural(model.axes, data.origin, z)}, data.ways)
         return beliefs(model.rule, params, model.n_arms, block)
 
     def log_probs(belief: Any, z: Float[Array, " parameter"]) -> Any:
-        params = {**data.fixed, **natural(model.space, z)}
+        params = {**data.fixed, **natural(model.axes, data.origin, z)}
         return decide(model.rule, params, data.ways, model.n_arms, block, belief).log_probs
 
-    if not model.space:
+    if not model.axes:
         probs = log_probs(believed(z), z)
         return probs, jnp.zeros((*probs.shape, 0))
     basis = jnp.eye(z.shape[0], dtype=z.dtype)
-    learned = [i for i, dimension in enumerate(model.space) if dimension.name not in DECISION_PARAMETERS]
+    learned = [i for i, axis in enumerate(model.axes) if axis.name not in DECISION_PARAMETERS]
     belief = believed(z)
     unmoved = jax.tree.map(lambda x: jnp.zeros((z.shape[0], *x.shape), x.dtype), belief)
     moved = unmoved

@@ -56,7 +56,7 @@ def estimates(
     choices: Choices, fitted: Fitted, best: Best, ending: Ending, prior_sd: np.ndarray | float = 1.0
 ) -> xr.Dataset:
     """Every participant's estimates with standard errors, 95 % intervals, information criteria and remarks."""
-    space = fitted.model.space
+    space = fitted.space
     names = [dimension.name for dimension in space]
     covariance, observed = covariances(ending.hessian, ending.information)
     se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
@@ -117,7 +117,7 @@ def as_tree(groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, 
     """A tree of the groups whose root says what was fitted to what, how, and with which versions."""
     root = xr.Dataset(attrs={
         "agent": fitted.agent.name,
-        "free": ", ".join(dimension.name for dimension in fitted.model.space),
+        "free": ", ".join(dimension.name for dimension in fitted.space),
         "fixed": json.dumps({name: np.asarray(value).tolist() for name, value in fitted.data.fixed.items()}),
         "given": json.dumps({name: np.asarray(value).tolist() for name, value in fitted.agent.given.items()}),
         "source": choices.source,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -25,11 +26,23 @@ def on_gpu() -> bool:
     return jax.default_backend() == "gpu"
 
 
-def mapped(one: Callable[..., Any], arguments: Any) -> Any:
-    """`one` for every problem: in turn on a CPU, where each then ends by itself, and together on a GPU."""
+def mapped(one: Callable[..., Any], arguments: Any, count: Any = None) -> Any:
+    """`one` for every problem: in turn on a CPU, where each then ends by itself, and together on a GPU.
+
+    With `count`, only that many need an answer; on a CPU the others cost nothing.
+    """
     if on_gpu():
         return jax.vmap(one)(arguments)
-    return jax.lax.map(one, arguments)
+    if count is None:
+        return jax.lax.map(one, arguments)
+    once = jax.jit(one)  # traced once, though asked for its shapes first
+
+    def at(i: Any) -> Any:
+        return once(jax.tree.map(lambda x: x[i], arguments))
+
+    size = len(jax.tree.leaves(arguments)[0])
+    empty = jax.tree.map(lambda x: jnp.zeros((size, *x.shape), x.dtype), jax.eval_shape(at, 0))
+    return jax.lax.fori_loop(0, count, lambda i, done: jax.tree.map(lambda all_, x: all_.at[i].set(x), done, at(i)), empty)
 
 
 @contextmanager
@@ -44,27 +57,29 @@ def single_threaded_algebra() -> Iterator[None]:
 
 
 def in_calls(call: Callable[..., Any], arguments: Any, label: str, progress: bool | None = None) -> Any:
-    """`call(arguments)` for all problems (the leading axis of every array), a part at a time; results are NumPy arrays.
+    """`call(part, count)` for all problems (the leading axis of every array), a part at a time; results are NumPy arrays.
 
-    Every part has the same size, so that it is compiled once: the last is filled up with its own first problem.
+    Parts are of one size whatever the number of problems, so that a program is compiled once for all data; they are filled
+    up with their last problem, and only the first `count` of each matter.
     """
     leaves = jax.tree.leaves(arguments)
     n = len(leaves[0])
-    size = GPU_PER_CALL if on_gpu() else min(PER_CALL, max(1, -(-n // _cores())))
-    starts = range(0, n, size)
+    size = GPU_PER_CALL if on_gpu() else PER_CALL
+    step = size if on_gpu() else min(size, max(1, -(-n // _cores())))
+    starts = range(0, n, step)
 
     def part(start: int) -> Any:
         with jax.enable_x64(True):
-            at = np.minimum(np.arange(start, start + size), n - 1)
-            result = call(jax.tree.map(lambda x: x[at], arguments))
-            kept = min(size, n - start)
+            kept = min(step, n - start)
+            at = start + np.minimum(np.arange(size), kept - 1)
+            result = call(jax.tree.map(lambda x: x[at], arguments), np.int32(kept))
             return jax.tree.map(lambda x: np.asarray(x)[:kept], result)
 
     parts = []
     with single_threaded_algebra(), Progress(label, n, progress) as bar:
         for start, result in zip(starts, _in_order(part, starts, 1 if on_gpu() else _cores()), strict=True):
             parts.append(result)
-            bar.advance(min(size, n - start))
+            bar.advance(min(step, n - start))
     return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
 
 

@@ -15,6 +15,7 @@ from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature, Data, Model, block_log_likelihoods, curvature
 from explorelab.fitting.optimise import Minimum, minimise
 from explorelab.fitting.running import in_calls, mapped
+from explorelab.fitting.spaces import Space
 
 
 class Problem(NamedTuple):
@@ -41,10 +42,10 @@ def problems(row_lists: list[np.ndarray], mean: np.ndarray, precision: np.ndarra
     return Problem(at, weight, np.broadcast_to(mean, (n, p)), np.broadcast_to(precision, (n, p, p)))
 
 
-def limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
+def limits(space: Space) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of every parameter in standard units."""
     with jax.enable_x64(True):
-        ends = np.array([dimension.limits for dimension in model.space]).reshape(-1, 2)
+        ends = np.array([dimension.limits for dimension in space]).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
 
 
@@ -61,20 +62,20 @@ def _value(model: Model, data: Data, problem: Problem, z: Float[Array, " paramet
 
 
 @partial(jax.jit, static_argnames="model")
-def _screened(model: Model, data: Data, problem: Problem, points: Float[Array, "point parameter"]) -> Any:
+def _screened(model: Model, data: Data, problem: Problem, points: Float[Array, "point parameter"], count: Any) -> Any:
     def one(each: Problem) -> Float[Array, " point"]:
         return jax.lax.map(lambda z: _value(model, data, each, z), points, batch_size=None)
 
-    return mapped(one, problem)
+    return mapped(one, problem, count)
 
 
 @partial(jax.jit, static_argnames="model")
-def _minimised(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any]) -> Minimum:
+def _minimised(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any], count: Any) -> Minimum:
     def one(each: tuple[Problem, Any]) -> Minimum:
         problem, start = each
         return minimise(lambda z: _penalised(model, data, problem, z), start, low, high)
 
-    return mapped(one, argument)
+    return mapped(one, argument, count)
 
 
 class Ending(NamedTuple):
@@ -86,7 +87,7 @@ class Ending(NamedTuple):
 
 
 @partial(jax.jit, static_argnames="model")
-def _ended(model: Model, data: Data, argument: tuple[Problem, Any]) -> Ending:
+def _ended(model: Model, data: Data, argument: tuple[Problem, Any], count: Any) -> Ending:
     def one(each: tuple[Problem, Any]) -> Ending:
         problem, z = each
         blocks = block_log_likelihoods(model, data, problem.rows, z)
@@ -94,49 +95,63 @@ def _ended(model: Model, data: Data, argument: tuple[Problem, Any]) -> Ending:
         information = _penalised(model, data, problem, z).information
         return Ending(hessian, information, jnp.dot(problem.weight, blocks))
 
-    return mapped(one, argument)
+    return mapped(one, argument, count)
 
 
 @partial(jax.jit, static_argnames="model")
-def _predicted(model: Model, data: Data, argument: tuple[Any, Any]) -> Any:
+def _predicted(model: Model, data: Data, argument: tuple[Any, Any], count: Any) -> Any:
     """Log-likelihood of one block at each of several points."""
 
     def one(each: tuple[Any, Any]) -> Float[Array, " point"]:
         row, points = each
         return jax.lax.map(lambda z: block_log_likelihoods(model, data, row[None], z)[0], points)
 
-    return mapped(one, argument)
+    return mapped(one, argument, count)
+
+
+def _own(data: Data, rows: np.ndarray) -> tuple[Data, np.ndarray]:
+    """The data with these rows alone, and where they are in it: programs do not depend on how many others there are."""
+    own = data._replace(blocks=jax.tree.map(lambda x: x[rows.ravel()], data.blocks))
+    return own, np.arange(rows.size, dtype=np.int32).reshape(rows.shape)
 
 
 def screened(fitted: Fitted, each: Problem, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
     """The objective of every problem at every point."""
 
-    def call(part: Problem) -> Any:
-        return _screened(fitted.model, fitted.data, part, jnp.asarray(points))
+    def call(part: Problem, count: Any) -> Any:
+        data, rows = _own(fitted.data, part.rows)
+        return _screened(fitted.model, data, part._replace(rows=rows), points, count)
 
     return np.asarray(in_calls(call, each, "looking for starts", progress))
 
 
 def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, progress: bool | None = None) -> Minimum:
     """Where minimisation ends for every problem (leading axis), from its own start."""
-    low, high = limits(fitted.model)
+    low, high = limits(fitted.space)
 
-    def call(argument: Any) -> Minimum:
-        return _minimised(fitted.model, fitted.data, jnp.asarray(low), jnp.asarray(high), argument)
+    def call(part: tuple[Problem, np.ndarray], count: Any) -> Minimum:
+        data, rows = _own(fitted.data, part[0].rows)
+        return _minimised(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
 
     return in_calls(call, (each, np.clip(starts, low, high)), label, progress)
 
 
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
     """Curvature and likelihood of every problem at its minimum."""
-    return in_calls(lambda part: _ended(fitted.model, fitted.data, part), (each, z), "uncertainty", progress)
+
+    def call(part: tuple[Problem, np.ndarray], count: Any) -> Ending:
+        data, rows = _own(fitted.data, part[0].rows)
+        return _ended(fitted.model, data, (part[0]._replace(rows=rows), part[1]), count)
+
+    return in_calls(call, (each, z), "uncertainty", progress)
 
 
 def predicted(fitted: Fitted, rows: np.ndarray, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
     """Log-likelihood of each of these blocks at each of its own points (row x point x parameter)."""
 
-    def call(part: Any) -> Any:
-        return _predicted(fitted.model, fitted.data, part)
+    def call(part: tuple[np.ndarray, np.ndarray], count: Any) -> Any:
+        data, own = _own(fitted.data, part[0])
+        return _predicted(fitted.model, data, (own, part[1]), count)
 
     return np.asarray(in_calls(call, (rows.astype(np.int32), points), "predicting", progress))
 

@@ -60,13 +60,36 @@ class Dimension:
 type Space = tuple[Dimension, ...]
 
 
-def natural(space: Space, z: Float[Array, " parameter"]) -> dict[str, Float[Array, ""]]:
+class Axis(NamedTuple):
+    """What a compiled program must know of a free parameter."""
+
+    name: str
+    scale: str
+
+
+class Origin(NamedTuple):
+    """Where the standard units of every free parameter lie on its scale; numbers, so that all data share one program."""
+
+    middle: Any
+    spread: Any
+
+
+def axes_of(space: Space) -> tuple[Axis, ...]:
+    """The space without its numbers."""
+    return tuple(Axis(dimension.name, dimension.scale) for dimension in space)
+
+
+def origin_of(space: Space) -> Origin:
+    """The numbers of the space."""
+    with jax.enable_x64(True):
+        middle = [float(SCALES[dimension.scale].to_line(dimension.centre)) for dimension in space]
+    return Origin(np.array(middle, float), np.array([dimension.spread for dimension in space], float))
+
+
+def natural(axes: Sequence[Axis], origin: Origin, z: Float[Array, " parameter"]) -> dict[str, Float[Array, ""]]:
     """The parameters in natural units at a point in standard units."""
-    values = {}
-    for i, dimension in enumerate(space):
-        scale = SCALES[dimension.scale]
-        values[dimension.name] = scale.from_line(scale.to_line(dimension.centre) + dimension.spread * z[i])
-    return values
+    on_line = origin.middle + origin.spread * z
+    return {axis.name: SCALES[axis.scale].from_line(on_line[i]) for i, axis in enumerate(axes)}
 
 
 def standard(space: Space, params: Mapping[str, Any]) -> np.ndarray:

@@ -113,8 +113,8 @@ def generate(
     plan = Plan(_cheapest(built.agent.rule, many), many.layout.n_arms, noise, not (kind == NOTHING).any())
     scale, keys = _noise_scale(choices, noise), chance.keys_from(seed)
 
-    def call(rows: Row) -> Any:
-        return _played(plan, fixed, built.data.ways, jnp.float64(scale), jnp.asarray(keys), rows)
+    def call(rows: Row, count: Any) -> Any:
+        return _played(plan, fixed, built.data.ways, jnp.float64(scale), jnp.asarray(keys), rows, count)
 
     arm, reward = in_calls(call, _rows(many, kind, values), "simulating", progress)
     sampled = kind != NOTHING
@@ -209,8 +209,8 @@ def _noise_scale(choices: Choices, noise: str) -> float:
 
 
 @partial(jax.jit, static_argnames="plan")
-def _played(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, rows: Row) -> Any:
-    return mapped(partial(_play, plan, fixed, ways, scale, keys), rows)
+def _played(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, rows: Row, count: Any) -> Any:
+    return mapped(partial(_play, plan, fixed, ways, scale, keys), rows, count)
 
 
 def _play(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, row: Row) -> tuple[Any, Any]:

@@ -59,7 +59,7 @@ def known_of(
         raise InputError(f"choices must be what read_choices or design gives, got {type(choices).__name__}.")
     if fit is None:
         fitted = prepare(played(choices), "stochastic-ucl" if agent is None else agent, free, fixed, space)
-        return Known(fitted.agent, fitted.model.space)
+        return Known(fitted.agent, fitted.space)
     if free is not None or fixed is not None or space is not None:
         raise InputError("free, fixed and space are those of the fit: give them where it is made.")
     return Known(_agent_of(fit, agent), _space_of(fit), fit)

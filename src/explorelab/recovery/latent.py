@@ -12,10 +12,11 @@ import pandas as pd
 import xarray as xr
 
 from explorelab.agents import Agent
+from explorelab.agents.types import Params, Ways
 from explorelab.errors import InputError
 from explorelab.files import write_whole
 from explorelab.fitting.likelihood import Block, replay
-from explorelab.fitting.objective import Data, Model
+from explorelab.fitting.objective import Model
 from explorelab.fitting.running import in_calls, mapped
 from explorelab.people.data import Choices
 from explorelab.recovery.known import estimated, fitted_of, known_of, same_people
@@ -54,15 +55,15 @@ class Thought(NamedTuple):
 
 
 @partial(jax.jit, static_argnames="model")
-def _thought(model: Model, data: Data, argument: tuple[Block, dict[str, Any]]) -> Thought:
-    def one(each: tuple[Block, dict[str, Any]]) -> Thought:
+def _thought(model: Model, fixed: Params, ways: Ways, argument: tuple[Block, Params], count: Any) -> Thought:
+    def one(each: tuple[Block, Params]) -> Thought:
         block, params = each
-        told = replay(model.rule, {**data.fixed, **params}, data.ways, model.n_arms, block)
+        told = replay(model.rule, {**fixed, **params}, ways, model.n_arms, block)
         sd = jax.vmap(lambda belief: belief.sd)(told.belief)
         mean = jax.vmap(lambda belief: belief.mean)(told.belief)
         return Thought(mean, sd, told.value, told.log_probs)
 
-    return mapped(one, argument)
+    return mapped(one, argument, count)
 
 
 def latent_variables(
@@ -83,12 +84,11 @@ def latent_variables(
     same_people(choices, fit)
     fitted = fitted_of(choices, known)
     params = {name: values[choices.participant] for name, values in estimated(known).items()}
-    blocks = jax.tree.map(np.asarray, fitted.data.blocks)
 
-    def call(argument: Any) -> Any:
-        return _thought(fitted.model, fitted.data, argument)
+    def call(part: Any, count: Any) -> Any:
+        return _thought(fitted.model, fitted.data.fixed, fitted.data.ways, part, count)
 
-    thought = in_calls(call, (blocks, params), "replaying", progress)
+    thought = in_calls(call, (fitted.data.blocks, params), "replaying", progress)
     by_arm = _by_arm(choices, thought)
     variables: dict[str, Any] = {
         "choice": (("row", "trial"), choices.arm),

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from scipy.stats import chi2
@@ -21,12 +20,12 @@ from explorelab.people.data import Choices
 
 
 @partial(jax.jit, static_argnames="model")
-def _slopes(model: Model, data: Data, argument: tuple[Any, Any]) -> Any:
+def _slopes(model: Model, data: Data, argument: tuple[Any, Any], count: Any) -> Any:
     def one(each: tuple[Any, Any]) -> Any:
         row, z = each
         return jax.jacfwd(lambda z: block_log_likelihoods(model, data, row[None], z)[0])(z)
 
-    return mapped(one, argument)
+    return mapped(one, argument, count)
 
 
 def scores(
@@ -38,13 +37,13 @@ def scores(
     error, whatever the agent: a likelihood of which this is not so is not that of the simulation.
     """
     ready = prepare(choices, agent)
-    names = [dimension.name for dimension in ready.model.space]
+    names = [dimension.name for dimension in ready.space]
     values = {**ready.agent.params, **(params or {})}
-    z = standard(ready.model.space, {name: np.resize(values[name], choices.n_participants) for name in names})
+    z = standard(ready.space, {name: np.resize(values[name], choices.n_participants) for name in names})
     rows = np.arange(choices.n_rows, dtype=np.int32)
 
-    def call(argument: Any) -> Any:
-        return _slopes(ready.model, ready.data, jax.tree.map(jnp.asarray, argument))
+    def call(part: Any, count: Any) -> Any:
+        return _slopes(ready.model, ready.data, part, count)
 
     slopes = in_calls(call, (rows, z[choices.participant]), "scores", progress)
     total = np.zeros((choices.n_participants, len(names)))

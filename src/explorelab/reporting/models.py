@@ -53,7 +53,7 @@ def models_of(choices: Choices, names: Sequence[str] | None) -> dict[str, Agent]
 
 def free_of(choices: Choices, agent: Agent) -> tuple[str, ...]:
     """The parameters that a fit of this agent to these choices estimates."""
-    return tuple(dimension.name for dimension in prepare(choices, agent).model.space)
+    return tuple(dimension.name for dimension in prepare(choices, agent).space)
 
 
 def described(text: str) -> str:
