@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from choice_files import change, tidy, written
-
-
-def explorelab(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from explorelab.cli import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+from command_line import explorelab
 
 
 def test_check_says_what_was_found_and_ends_well(tmp_path: Path) -> None:

@@ -14,13 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from command_line import explorelab
 
-EXPLORELAB = [sys.executable, "-c", "from explorelab.cli import main; main()"]
 SMALL = ["--means", "0,0.5,1", "-T", "20", "-n", "8"]
-
-
-def explorelab(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*EXPLORELAB, *arguments], capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
 
 
 def test_help_does_not_load_jax() -> None:

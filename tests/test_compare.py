@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import explorelab
 from people import population
 
 import explorelab as xl
@@ -71,11 +71,6 @@ def test_one_model_is_no_comparison(people):
 
 
 # The command line -----------------------------------------------------------------------------------------------------
-
-
-def explorelab(*arguments, cwd):
-    command = [str(Path(sys.executable).parent / "explorelab"), *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.fixture(scope="module")
