@@ -17,11 +17,11 @@ demo: setup page  ## from participant to paper: simulations, a study that robots
 test: setup page  ## the tests
 	@scripts/packages.sh chromium postgresql
 	cd page && npm test --silent
-	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 -m "not slow"
+	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist loadgroup -m "not slow"
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql
-	$(PYTHON) -m pytest -q -n auto
+	$(PYTHON) -m pytest -q -n auto --dist loadgroup
 
 check: setup page  ## format, lint, types
 	.venv/bin/ruff format --check .

@@ -1,8 +1,6 @@
 """The reproduction: all files there, the page on its own, the data those drawn, the same again, and nothing left behind."""
 
-import os
 import re
-import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -19,20 +17,10 @@ from explorelab.reproduce.exhibit import Effort
 NAMES = [entry.name for entry in EXHIBITS]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page of one quick run, shared by all processes that run these tests."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    claim, out = shared / "reproduce-claimed", shared / "reproduced"
-    try:
-        claim.mkdir()
-    except FileExistsError:
-        until = time.monotonic() + 300
-        while not (out / "index.html").exists() and time.monotonic() < until:
-            time.sleep(0.2)
-        return out / "index.html"
-    return reproduce(out, seed=3, quick=True, progress=False)
+    """The page of one quick run."""
+    return reproduce(tmp_path_factory.mktemp("reproduced") / "out", seed=3, quick=True, progress=False)
 
 
 # The page and its files -----------------------------------------------------------------------------------------------
