@@ -23,6 +23,7 @@ TOGETHER = {
 """Files whose tests share something that is slow to make: one process runs them all."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before the names of the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of some files together when several processes share the work (`--dist loadgroup`)."""
     for item in items:
