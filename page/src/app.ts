@@ -4,7 +4,7 @@ import type { JsPsych } from "jspsych";
 import type { Answer, Game, Report } from "../plugin/grid-bandit";
 import { Api, ServerError } from "./api";
 import { EventLog } from "./events";
-import type { BlockState, State } from "./state";
+import { PLAYED, type BlockState, type State } from "./state";
 import type { Texts } from "./texts";
 
 /** How the study ended for this page, where the server's stage does not say it. */
@@ -121,6 +121,16 @@ export class App {
 
   resume(): void {
     this.game?.resume("dialog");
+  }
+
+  /** A page that was hidden may have been taken over by another tab meanwhile: says so now, not after the next choice. */
+  async seenAgain(): Promise<void> {
+    if (this.ended || !PLAYED.includes(this.state?.stage)) return;
+    try {
+      await this.api.state();
+    } catch (error) {
+      if (error instanceof ServerError && error.word === "taken-over") this.fail(error);
+    }
   }
 
   async withdraw(deleting: boolean): Promise<void> {

@@ -40,6 +40,9 @@ async function start(): Promise<void> {
     event.preventDefault();
     event.returnValue = ""; // What older browsers want instead.
   });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) void app.seenAgain();
+  });
   try {
     await arrive();
   } catch (error) {
@@ -78,6 +81,8 @@ async function play(): Promise<void> {
   main.replaceChildren();
   const jsPsych = initJsPsych({
     display_element: main,
+    // There is no sound; browsers would complain of an audio context that was not asked for.
+    use_webaudio: false,
     // jsPsych makes its element a stop of the Tab key; ours needs none, its buttons are.
     on_trial_start: () => main.setAttribute("tabindex", "-1"),
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Api, ServerError } from "../src/api";
+import { App } from "../src/app";
 import { EventLog } from "../src/events";
 import { browserKey, queryOf, randomHex } from "../src/identity";
 
@@ -38,6 +39,17 @@ test("a refusal is final and carries the server's word", async () => {
   const error = await api.begin(0).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(ServerError);
   expect(error).toMatchObject({ status: 409, word: "taken-over", retry: false, message: "Elsewhere." });
+});
+
+test("a page that is seen again says at once that another one has taken over, and goes on where none has", async () => {
+  const { api } = made([arrived, () => json({ state: {} }), () => json({ error: "taken-over", message: "Elsewhere." }, 409)]);
+  const app = new App(api, () => undefined);
+  await app.seenAgain();
+  app.state = await api.arrive({ page: "p", key: "k", query: {} });
+  await app.seenAgain();
+  expect([app.isOver, app.ending]).toEqual([false, null]);
+  await app.seenAgain();
+  expect([app.isOver, app.ending]).toEqual([true, { kind: "taken-over" }]);
 });
 
 test("every request after arriving names its epoch", async () => {

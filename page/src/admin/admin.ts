@@ -1,5 +1,6 @@
 /** The researcher's page: asks the server every five seconds while someone looks, and shows what has changed. */
 
+import "./language"; // Before the chart, whose library needs it.
 import { exported, logout, overview, people, Refused, type Detail, type Overview } from "./api";
 import { showBalance } from "./balance";
 import { RegretChart } from "./chart";

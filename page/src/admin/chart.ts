@@ -82,7 +82,7 @@ class Panel {
       height: HEIGHT,
       series,
       bands,
-      padding: [6, 6, 0, 0],
+      padding: [6, 9, 0, 0],
       scales: { x: { time: false, range: [1, Math.max(2, n_trials)] }, y: { range: () => this.range } },
       axes: [
         { ...AXIS, label: "choice", labelSize: 14, size: 22, space: 36 },

@@ -1,0 +1,8 @@
+/** uPlot writes numbers in the browser's language as soon as it is loaded; WebKit on Linux may name one that is none ("C"). */
+try {
+  new Intl.NumberFormat(navigator.language);
+} catch {
+  Object.defineProperty(navigator, "language", { value: "en", configurable: true });
+}
+
+export {};
