@@ -17,11 +17,12 @@ demo: setup page  ## from participant to paper: simulations, a study that robots
 test: setup page  ## the tests
 	@scripts/packages.sh chromium postgresql
 	cd page && npm test --silent
-	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist loadgroup -m "not slow"
+	@# One process for each file, whose tests share what is slow to make; in order, as short ones come last.
+	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql
-	$(PYTHON) -m pytest -q -n auto --dist loadgroup
+	$(PYTHON) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: setup page  ## format, lint, types
 	.venv/bin/ruff format --check .

@@ -15,21 +15,6 @@ if TYPE_CHECKING:
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
-TOGETHER = {
-    "test_choice_rules", "test_compare", "test_hierarchical", "test_people_phenotypes", "test_recovery", "test_report",
-    "test_reproduce", "test_study_admin_page", "test_study_attacks", "test_study_attacks_form", "test_study_browser",
-    "test_study_export", "test_study_frame", "test_study_pilot",
-}  # fmt: skip
-"""Files whose tests share something that is slow to make: one process runs them all."""
-
-
-@pytest.hookimpl(tryfirst=True)  # before the names of the groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of some files together when several processes share the work (`--dist loadgroup`)."""
-    for item in items:
-        if item.path.stem in TOGETHER:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Cluster]:

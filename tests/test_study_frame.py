@@ -48,7 +48,7 @@ def test_a_whole_assignment_in_the_frame_of_mturk(study: Study, context: Browser
 
     def submitted(route: Route) -> None:
         sent.append(route)
-        route.fulfill(body="Thank you", content_type="text/html")
+        route.fulfill(body="Taken back by MTurk", content_type="text/html")
 
     context.route(f"{SANDBOX}/mturk/externalSubmit", submitted)
     query = f"workerId=A1WORKER&assignmentId=3ASSIGNMENT&hitId=3HIT&turkSubmitTo={SANDBOX}"
@@ -63,7 +63,7 @@ def test_a_whole_assignment_in_the_frame_of_mturk(study: Study, context: Browser
     frame.locator("#finish").click()
     in_frame(frame, "finished")
     frame.locator("#submit").click()
-    expect(frame.get_by_text("Thank you")).to_be_visible()
+    expect(frame.get_by_text("Taken back by MTurk")).to_be_visible()
     (asked,) = sent
     assert asked.request.method == "POST"
     told = parse_qs(asked.request.post_data or "")
