@@ -149,7 +149,7 @@ def test_each_consent_text_once(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_the_study_itself_is_among_the_materials(engine: Engine, tmp_path: Path) -> None:
-    study = replace(STUDY, files={"study.toml": "[study]\n", "values/a.csv": "1,2\n"})
+    study = replace(STUDY, files={"study.toml": b"[study]\n", "values/a.csv": b"1,2\n"})
     fill(engine, study)
     out = export_study(study, engine, tmp_path / "out").out
     assert (out / "materials" / "study" / "study.toml").read_text() == "[study]\n"

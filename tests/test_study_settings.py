@@ -103,24 +103,33 @@ def test_numbers_in_pages_are_written_as_the_language_writes_them(folder, langua
 
 def test_files_can_be_given_away_without_the_database(folder, tmp_path, monkeypatch):
     (folder / "values").mkdir()
-    (folder / "values" / "a.csv").write_text("\n".join(["1,2,3,4,5,6,7,8,9,10"] * 10), encoding="utf-8")
+    np.save(folder / "values" / "a.npy", np.arange(100.0).reshape(10, 10))
     file = folder / "study.toml"
-    change(file, 'landscape = "A"', 'means = "values/a.csv"\ninteger_noise = 5')
+    change(file, 'landscape = "A"', 'means = "values/a.npy"\ninteger_noise = 5')
     secret = "postgresql://lab:s3cret@db.example.org/study"
     text = file.read_text(encoding="utf-8").replace("sqlite:///study.db", secret)
     file.write_text(f"# was: {secret}\n{text}", encoding="utf-8")
     monkeypatch.setenv(DATABASE, "sqlite:///study.db")
     study = load_study(folder)
-    assert set(study.files) == {*FILES, "values/a.csv"}
-    assert not [name for name, text in study.files.items() if "s3cret" in text or "lab:" in text]
-    assert "# was: postgresql://db.example.org/study" in study.files["study.toml"]  # comments stay, logins go
+    assert set(study.files) == {*FILES, "values/a.npy"}
+    assert not [name for name, data in study.files.items() if b"s3cret" in data or b"lab:" in data]
+    assert b"# was: postgresql://db.example.org/study" in study.files["study.toml"]  # comments stay, logins go
     (tmp_path / "copy" / "values").mkdir(parents=True)
-    for name, text in study.files.items():
-        (tmp_path / "copy" / name).write_text(text, encoding="utf-8")
+    for name, data in study.files.items():
+        (tmp_path / "copy" / name).write_bytes(data)
     again = load_study(tmp_path / "copy")
     assert again.texts == study.texts
     assert again.cells == study.cells
     assert np.array_equal(again.landscapes["a"].means, study.landscapes["a"].means)
+
+
+@pytest.mark.parametrize("where", ["absolute", "../outside.csv"])
+def test_files_elsewhere_are_not_given_away(folder, where):
+    outside = folder.resolve().parent / "outside.csv"
+    outside.write_text("\n".join(["1,2,3,4,5,6,7,8,9,10"] * 10), encoding="utf-8")
+    named = outside if where == "absolute" else where
+    change(folder / "study.toml", 'landscape = "A"', f'means = "{named}"\ninteger_noise = 5')
+    assert set(load_study(folder).files) == set(FILES)
 
 
 def test_braces_twice_are_braces(folder):

@@ -120,7 +120,7 @@ class Study:
     server: Server = field(default_factory=Server)
     database: str = "sqlite:///study.db"
     """Address of the database; a relative SQLite file lies in the study folder."""
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
     """The files that say all this, by name, as they may be given away."""
 
     @property

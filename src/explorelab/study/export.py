@@ -165,9 +165,10 @@ class _Export:
         for name, text in sorted(study.texts.pages.items()):
             if name != "consent":
                 self._text(f"materials/{name}.md", text)
-        for name, text in sorted(study.files.items()):
-            (self.folder / "materials" / "study" / name).parent.mkdir(parents=True, exist_ok=True)
-            self._text(f"materials/study/{name}", text)
+        for name, data in sorted(study.files.items()):
+            file = self.folder / "materials" / "study" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
 
     def _text(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8", newline="")

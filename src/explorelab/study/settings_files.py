@@ -13,12 +13,17 @@ _LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
 """Name and password in an address."""
 
 
-def files_of(folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """The text of these files of a study, and of those in its folder that landscapes are read from."""
+def files_of(folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
+    """What is in these files of a study, and in those within its folder that landscapes are read from."""
     beside = [means for landscape in landscapes.values() if isinstance(means := landscape.get("means"), str)]
-    inside = [name for name in beside if (folder / name).resolve().is_relative_to(folder.resolve())]
-    texts = {name: (folder / name).read_text(encoding="utf-8-sig") for name in (*names, *inside)}
-    return texts | {"study.toml": without_database(texts["study.toml"])}
+    inside = [name for name in beside if _is_within(folder, name)]
+    files = {name: (folder / name).read_bytes() for name in (*names, *inside)}
+    return files | {"study.toml": without_database(files["study.toml"].decode("utf-8-sig")).encode()}
+
+
+def _is_within(folder: Path, name: str) -> bool:
+    """Whether the name means the same file in a copy of the folder."""
+    return not Path(name).is_absolute() and ".." not in Path(name).parts and (folder / name).is_file()
 
 
 def without_database(toml: str) -> str:
