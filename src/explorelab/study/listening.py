@@ -35,8 +35,8 @@ def bound(host: str, port: int, shared: bool = False) -> socket.socket:
 class OnArrival:
     """Sent to a worker process, it arrives as a socket of that process's own.
 
-    Of one socket for all, the process that happens to wake first takes the connections, and keeps them: one was full while
-    the other had nothing to do.
+    Of one socket for all, whichever process wakes first takes the connections that wait, and keeps them: one may have more
+    than twice as many as the other.
     """
 
     def __init__(self, host: str, port: int) -> None:
