@@ -7,9 +7,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
+from explorelab.agents.best_arm import log_probs_of_best
 from explorelab.agents.types import Available, Chance, ChoiceRule, Moment, Params, Value
 
 NEVER = -jnp.inf
@@ -21,9 +22,16 @@ def _among(value: Value, available: Available) -> Value:
 
 def _best(value: Value, available: Available) -> Bool[Array, " arm"]:
     value = _among(value, available)
-    best = value == value.max()
+    # "None is better", not "equal to the best": the same arms, and some arm even if a value were not a number.
+    best = ~(value < value.max())
     # Where every available arm is worth -inf, so is what stands for the others.
     return best if available is None else best & available
+
+
+def log_of(probability: Value) -> Value:
+    """The logarithm; -inf for a probability of 0, whose derivative is then 0 and not 0 / 0."""
+    possible = probability > 0
+    return jnp.where(possible, jnp.log(jnp.where(possible, probability, 1.0)), NEVER)
 
 
 def _arms(value: Value) -> Int[Array, " arm"]:
@@ -76,15 +84,18 @@ def boltzmann(value: Value, temperature: Float[Array, ""], available: Available)
     """Log of exp(Q_i / v) / sum_j exp(Q_j / v), with the paper's conventions at the edges.
 
     v = 0 is a uniform choice among the best arms, v = inf a uniform choice among all; arms of infinite value (not yet
-    seen, under an uninformative prior) are chosen before all others, uniformly.
+    seen, under an uninformative prior) are chosen before all others, uniformly. What is too far below the best to be
+    chosen at all, however little the parameters change, has no derivative either.
     """
     value = _among(value, available)
-    top = value.max()
-    is_top = value == top
-    below = jnp.where(is_top | (value == NEVER), 0.0, value - top)
-    logits = jnp.where(is_top, 0.0, below / jnp.where(is_top, 1.0, temperature))
-    logits = jnp.where((value == NEVER) | (jnp.isposinf(top) & ~is_top), NEVER, logits)
-    return jax.nn.log_softmax(logits)
+    top = lax.stop_gradient(value.max())  # it cancels
+    finite, alike = jnp.isfinite(value), jnp.isinf(temperature)
+    below = jnp.where(finite, value - top, 0.0)
+    # A derivative is taken of both branches of a `where`: first see what can be divided, then divide that alone.
+    reached = finite & ~alike & jnp.isfinite(below / jnp.where(alike, 1.0, temperature))
+    logits = jnp.where(reached, below, 0.0) / jnp.where(reached, temperature, 1.0)
+    possible = _best(value, available) | ((reached | alike) & finite & jnp.isfinite(top))
+    return jax.nn.log_softmax(jnp.where(possible, logits, NEVER))
 
 
 def draw_from(log_probs: Value, uniform: Float[Array, ""]) -> Int[Array, ""]:
@@ -123,7 +134,8 @@ def _feedback(params: Params, value: Value, moment: Moment, available: Available
     gap = smallest_gap(value, available)
     cooling = 2 * jnp.log(moment.t.astype(value.dtype))
     # 0/0 = 1 (two equal values at t = 1), by the paper's definition; x/0 = inf is the uniform choice.
-    return jnp.where((gap == 0) & (cooling == 0), 1.0, gap / cooling)
+    started = cooling > 0
+    return jnp.where(started, gap / jnp.where(started, cooling, 1.0), jnp.where(gap == 0, 1.0, jnp.inf))
 
 
 def _softmax(name: str, temperature: Callable[[Params, Value, Moment, Available], Float[Array, ""]]) -> ChoiceRule:
@@ -180,7 +192,7 @@ def _log_probs_wsls(params: Params, belief: Any, value: Value, moment: Moment, a
     stay = jnp.where(others.any(), stay, 1.0)
     stay = jnp.where(stays.any(), stay, 0.0)
     probability = jnp.where(stays, stay, jnp.where(others, (1 - stay) / n_others, 0.0))
-    return jnp.where(probability > 0, jnp.log(jnp.where(probability > 0, probability, 1.0)), NEVER)
+    return log_of(probability)
 
 
 def _draw_wsls(
@@ -211,7 +223,7 @@ def _epsilon_greedy(name: str, epsilon: Callable[[Params, Value, Moment], Float[
         at_random = epsilon(params, value, moment)
         allowed = jnp.ones(value.shape, bool) if available is None else available
         best = _best(value, available)
-        return jnp.log((1 - at_random) * best / best.sum() + at_random * allowed / allowed.sum())
+        return log_of((1 - at_random) * best / best.sum() + at_random * allowed / allowed.sum())
 
     def draw(
         params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
@@ -227,38 +239,6 @@ epsilon_decaying = _epsilon_greedy("epsilon-n-greedy", _decaying_epsilon)
 
 # Probability matching -------------------------------------------------------------------------------------------------
 
-_QUADRATURE_POINTS = 256
-
-
-def _best_of_independent(belief: Any, available: Available) -> Value:
-    """Log-probability that each arm is the best, for independent Gaussian arms: P_i = E[prod_j Phi((x_i - mu_j) / s_j)].
-
-    The expectation over x_i ~ N(mu_i, s_i^2) is a one-dimensional integral, here by Gauss-Legendre quadrature of the
-    density on eight standard deviations either side.
-    """
-    mean, sd = belief.mean, belief.sd
-    unseen = jnp.isinf(sd)
-    allowed = jnp.ones(mean.shape, bool) if available is None else available
-    nodes, weights = _legendre(mean.dtype)
-    finite_sd = jnp.where(unseen, 1.0, jnp.maximum(sd, jnp.finfo(mean.dtype).tiny))
-    x = mean[:, None] + finite_sd[:, None] * nodes
-    log_below = jax.scipy.stats.norm.logcdf((x[:, :, None] - mean) / finite_sd)
-    others = ~jnp.eye(mean.shape[0], dtype=bool) & allowed
-    log_terms = jnp.where(others[:, None, :], log_below, 0.0).sum(-1) + weights
-    log_best = jnp.where(allowed, jax.nn.logsumexp(log_terms, axis=1), NEVER)
-    # Arms never seen under an uninformative prior come first, one of them at random.
-    first = unseen & allowed
-    n_first = first.sum()
-    log_first = jnp.where(first, -jnp.log(jnp.maximum(n_first, 1).astype(mean.dtype)), NEVER)
-    return jnp.where(n_first > 0, log_first, jax.nn.log_softmax(log_best))
-
-
-def _legendre(dtype: Any) -> tuple[Float[Array, " node"], Float[Array, " node"]]:
-    x, w = np.polynomial.legendre.leggauss(_QUADRATURE_POINTS)
-    nodes = 8 * x
-    return jnp.asarray(nodes, dtype), jnp.asarray(np.log(8 * w) - nodes**2 / 2 - np.log(2 * np.pi) / 2, dtype)
-
-
 def _draw_independent(
     params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
@@ -269,7 +249,7 @@ def _draw_independent(
 
 
 def _log_probs_independent(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-    return _best_of_independent(belief, available)
+    return log_probs_of_best(belief.mean, belief.sd, available)
 
 
 probability_matching = ChoiceRule("probability-matching", _log_probs_independent, _draw_independent)
@@ -284,13 +264,13 @@ def _draw_joint(
 
 
 def _log_probs_joint(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-    """By counting 4 096 joint draws with a fixed key: no closed form exists for correlated arms."""
+    """By counting 4 096 joint draws with a fixed key: no closed form exists for correlated arms. Not fit to score by."""
     draws = jax.random.normal(jax.random.key(0), (4096, belief.mean.shape[0]), belief.mean.dtype)
     drawn = belief.mean + draws @ belief.root.T
     drawn = drawn if available is None else jnp.where(available, drawn, NEVER)
     best = drawn == drawn.max(1, keepdims=True)
-    return jnp.log((best / best.sum(1, keepdims=True)).mean(0))
+    return log_of((best / best.sum(1, keepdims=True)).mean(0))
 
 
-probability_matching_joint = ChoiceRule("probability-matching-joint", _log_probs_joint, _draw_joint)
+probability_matching_joint = ChoiceRule("probability-matching-joint", _log_probs_joint, _draw_joint, exact=False)
 """Each arm with the probability that it is the best, correlated arms (a square-root belief is needed)."""

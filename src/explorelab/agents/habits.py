@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Int
 
 from explorelab import checks
-from explorelab.agents.choice import draw_from
+from explorelab.agents.choice import draw_from, log_of
 from explorelab.agents.types import Agent, Available, Chance, ChoiceRule, Moment, Params, Value
 from explorelab.errors import InputError, unknown_name
 
@@ -45,9 +46,23 @@ def _novelty(params: Params, belief: Any, log_probs: Value, moment: Moment, avai
 
 
 def _lapse(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
-    n = log_probs.shape[0] if available is None else available.sum()
-    mixed = jnp.logaddexp(jnp.log1p(-params["lapse"]) + log_probs, jnp.log(params["lapse"]) - jnp.log(n))
-    return mixed if available is None else jnp.where(available, mixed, -jnp.inf)
+    allowed = jnp.ones(log_probs.shape, bool) if available is None else available
+    log_even = -jnp.log(allowed.sum().astype(log_probs.dtype))
+    lapse = params["lapse"]
+    # Every branch is finite with finite derivatives, taken or not: what cannot be chosen stands at 0 meanwhile.
+    possible = allowed & (log_probs > -jnp.inf)
+    own = jnp.where(possible, log_probs, 0.0)
+    larger = lax.stop_gradient(jnp.maximum(own, log_even))
+    mixture = (1 - lapse) * jnp.where(possible, jnp.exp(own - larger), 0.0) + lapse * jnp.exp(log_even - larger)
+    mixed = larger + log_of(mixture)
+    # Without lapses, what the rule does, however improbable; and the slope of the mixture there.
+    unlapsed = own + lapse * jnp.expm1(jnp.minimum(log_even - own, _STEEPEST))
+    mixed = jnp.where(lapse > 0, mixed, jnp.where(possible, unlapsed, -jnp.inf))
+    return jnp.where(allowed, mixed, -jnp.inf)
+
+
+_STEEPEST = 80.0
+"""Log of the steepest slope along the lapse that is told from infinity, in single precision too."""
 
 
 class Habit(NamedTuple):
@@ -83,7 +98,8 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
     ) -> Int[Array, ""]:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
-    return ChoiceRule("+".join((rule.name, *habits)), log_probs, draw, walks=rule.walks or "travel" in habits)
+    walks = rule.walks or "travel" in habits
+    return ChoiceRule("+".join((rule.name, *habits)), log_probs, draw, walks, rule.exact)
 
 
 def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:

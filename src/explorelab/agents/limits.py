@@ -26,6 +26,17 @@ def _unless_unseen(belief: Any, value: Value) -> Value:
     return jnp.where(jnp.isinf(belief.sd), jnp.inf, value)
 
 
+def _mean_and_bonus(belief: Any, width: Float[Array, ""]) -> Value:
+    """mu_i + width sigma_i: infinite for an arm never seen under an uninformative prior, mu_i where nothing is in doubt.
+
+    Said without inf * 0, also in the derivatives of what is not taken.
+    """
+    unseen = jnp.isinf(belief.sd)
+    sure = (belief.sd == 0) & jnp.isinf(width)
+    bonus = jnp.where(unseen, 0.0, belief.sd) * jnp.where(sure, 0.0, width)
+    return jnp.where(unseen, jnp.inf, belief.mean + bonus)
+
+
 # Bayesian -------------------------------------------------------------------------------------------------------------
 
 
@@ -34,15 +45,14 @@ def upper_credible_limit(params: Params, belief: Any, moment: Moment) -> Value:
     t = _time(moment, belief.mean)
     # -ndtri(alpha), not ndtri(1 - alpha): the latter loses every digit as alpha shrinks.
     quantile = -ndtri(1 / (params["credibility_scale"] * t ** params["credibility_power"]))
-    # K = 2 makes the quantile 0 at t = 1; an arm never seen under an uninformative prior is worth inf all the same.
-    return belief.mean + belief.sd * jnp.maximum(quantile, jnp.finfo(t.dtype).tiny)
+    return _mean_and_bonus(belief, quantile)
 
 
 def bayes_ucb(params: Params, belief: Any, moment: Moment) -> Value:
     """The 1 - 1/(t (log T)^c) quantile of the belief (Kaufmann, Cappe & Garivier 2012, algorithm 1)."""
     t = _time(moment, belief.mean)
     quantile = -ndtri(1 / (t * jnp.log(params["horizon"]) ** params["log_power"]))
-    return _unless_unseen(belief, belief.mean + belief.sd * quantile)
+    return _mean_and_bonus(belief, quantile)
 
 
 def gp_ucb(params: Params, belief: Any, moment: Moment) -> Value:
@@ -50,7 +60,7 @@ def gp_ucb(params: Params, belief: Any, moment: Moment) -> Value:
     t = _time(moment, belief.mean)
     n_arms = belief.mean.shape[0]
     beta = params["beta_scale"] * 2 * jnp.log(n_arms * t**2 * jnp.pi**2 / (6 * params["failure_probability"]))
-    return belief.mean + belief.sd * jnp.sqrt(beta)
+    return _mean_and_bonus(belief, jnp.sqrt(beta))
 
 
 def mean_only(params: Params, belief: Any, moment: Moment) -> Value:
@@ -65,7 +75,7 @@ def believed_mean(params: Params, belief: Any, moment: Moment) -> Value:
 
 def constant_bonus(params: Params, belief: Any, moment: Moment) -> Value:
     """mu_i + bonus sigma_i, the same bonus at every time."""
-    return _unless_unseen(belief, belief.mean + params["bonus"] * belief.sd)
+    return _mean_and_bonus(belief, params["bonus"])
 
 
 def uncertainty(params: Params, belief: Any, moment: Moment) -> Value:
@@ -84,15 +94,22 @@ def knowledge_gradient(params: Params, belief: Any, moment: Moment) -> Value:
     nu_i = s_i f(-|mu_i - max_{j != i} mu_j| / s_i), f(z) = z Phi(z) + phi(z), s_i^2 = sigma_i^4 / (sigma_i^2 + noise_var)
     is the variance that the look would remove.
     """
-    mean, sd = belief.mean, belief.sd
-    step = sd**2 / jnp.sqrt(sd**2 + params["noise_var"])
+    mean = belief.mean
+    sd = jnp.where(jnp.isinf(belief.sd), 0.0, belief.sd)
+    step = sd * (sd / jnp.hypot(sd, jnp.sqrt(params["noise_var"])))
     top = mean.max()
     is_top = mean == top
+    # One arm alone has no runner-up, and no look at it changes what is chosen.
     runner_up = jnp.where(is_top.sum() > 1, top, jnp.where(is_top, -jnp.inf, mean).max())
     gap = jnp.where(is_top, top - runner_up, top - mean)
-    z = -gap / jnp.where(step > 0, step, 1)
-    gain = jnp.where(step > 0, step * (z * norm.cdf(z) + norm.pdf(z)), 0.0)
+    useful = (step > 0) & jnp.isfinite(gap)
+    z = jnp.maximum(-jnp.where(useful, gap, 0.0) / jnp.where(useful, step, 1.0), _NO_GAIN)
+    gain = jnp.where(useful, step * (z * norm.cdf(z) + norm.pdf(z)), 0.0)
     return _unless_unseen(belief, mean + (params["horizon"] - _time(moment, mean)) * gain)
+
+
+_NO_GAIN = -40.0
+"""So many standard deviations below 0, z Phi(z) + phi(z) is 0; further away it would be inf * 0."""
 
 
 def gittins(params: Params, belief: Any, moment: Moment) -> Value:
@@ -124,7 +141,7 @@ def ucb1(params: Params, belief: Any, moment: Moment) -> Value:
 
     The source has rewards in [0, 1]; `reward_range` b stretches the bonus to rewards of another range.
     """
-    log_plays = jnp.log(_time(moment, belief.mean) - 1)
+    log_plays = jnp.log(jnp.maximum(_time(moment, belief.mean) - 1, 1))
     bonus = params["reward_range"] * jnp.sqrt(2 * log_plays / jnp.maximum(belief.plays, 1))
     return _first_try_all(belief.plays, belief.mean + bonus)
 

@@ -11,6 +11,12 @@ from explorelab.agents.learners import as_given, plays_of
 from explorelab.agents.types import Learner, Params, Value
 
 
+def root_of(var: Value) -> Value:
+    """The square root; where the variance is 0 its derivative is taken to be 0, not infinite."""
+    positive = var > 0
+    return jnp.where(positive, jnp.sqrt(jnp.where(positive, var, 1.0)), 0.0)
+
+
 class KalmanBelief(NamedTuple):
     """Independent Gaussian belief about arms whose means drift."""
 
@@ -21,7 +27,7 @@ class KalmanBelief(NamedTuple):
     @property
     def sd(self) -> Value:
         """Standard deviation of each arm."""
-        return jnp.sqrt(self.var)
+        return root_of(self.var)
 
 
 def init_kalman(params: Params, n_arms: int) -> KalmanBelief:
@@ -35,7 +41,8 @@ def update_kalman(params: Params, belief: KalmanBelief, arm: Int[Array, ""], rew
     gain = belief.var[arm] / (belief.var[arm] + params["noise_var"])
     return KalmanBelief(
         mean=belief.mean.at[arm].add(gain * (reward - belief.mean[arm])),
-        var=belief.var.at[arm].multiply(1 - gain) + params["drift_var"],
+        # Not var (1 - gain): where the prior is far wider than the noise, the gain is 1 but for rounding.
+        var=belief.var.at[arm].set(gain * params["noise_var"]) + params["drift_var"],
         plays=belief.plays.at[arm].add(1),
     )
 

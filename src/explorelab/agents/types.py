@@ -93,6 +93,8 @@ class ChoiceRule:
     draw: Callable[[Params, Any, Value, Moment, Available, Chance], Int[Array, ""]]
     walks: bool = False
     """Whether it asks how long the walks between arms are (`walks` among the parameters)."""
+    exact: bool = True
+    """False: `log_probs` are counted from draws, which is enough to draw by and too coarse to score choices by."""
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,16 @@ def fit(
 
 
 def check_likelihood(fitted: Fitted) -> None:
-    """Raise if the agent chooses with certainty, so that one unexpected choice makes everything impossible."""
+    """Raise if the agent chooses with certainty, so that one unexpected choice makes everything impossible.
+
+    And if its probabilities are counted from draws: what was never drawn would count as impossible.
+    """
     name = fitted.agent.rule.choice.name
+    if not fitted.agent.rule.choice.exact:
+        raise InputError(
+            f"{fitted.agent.name} with correlated arms cannot be fitted: the probability that an arm is the best is known "
+            "by counting draws alone. Fit it with independent arms (length_scale 0), or take kalman-thompson."
+        )
     if name.startswith("greedy") and "lapse" not in name:
         raise InputError(
             f"{fitted.agent.name} always takes the arm that looks best: one other choice and its likelihood is zero. "

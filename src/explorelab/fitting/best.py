@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from explorelab.fitting.model import Fitted
-from explorelab.fitting.optimise import Minimum
+from explorelab.fitting.optimise import CLOSE, Minimum, Status
 from explorelab.fitting.solve import Problem, limits, minimised, screened, starting_points
 
 SCREENED = 4
@@ -20,7 +20,8 @@ class Best(NamedTuple):
 
     z: np.ndarray
     value: np.ndarray
-    converged: np.ndarray
+    status: np.ndarray
+    """A `Status` for each problem."""
     n_steps: np.ndarray
     start_values: np.ndarray
     """problem x start: where each start ended; NaN if nowhere."""
@@ -38,7 +39,8 @@ def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label:
     if not len(low):
         points = points[:1]
         values = screened(fitted, each, points, progress)
-        return Best(np.zeros((n, 0)), values[:, 0], np.ones(n, bool), np.zeros(n, int), values)
+        status = np.where(np.isfinite(values[:, 0]), Status.CONVERGED, Status.NOT_FINITE)
+        return Best(np.zeros((n, 0)), values[:, 0], status, np.zeros(n, int), values)
     first = np.tile(np.arange(-(-starts // 2)), (n, 1))
     if starts > 1:
         values = screened(fitted, each, points, progress)
@@ -52,10 +54,12 @@ def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label:
 
 def _lowest(ended: Minimum, n: int, starts: int) -> Best:
     value = np.where(np.isfinite(ended.value), ended.value, np.nan).reshape(n, starts)
-    at = np.where(np.isnan(value), np.inf, value).argmin(1)
+    # Of two starts that came equally low, the one that is a minimum.
+    unsettled = (ended.status != Status.CONVERGED).reshape(n, starts)
+    at = np.where(np.isnan(value), np.inf, value + CLOSE * unsettled).argmin(1)
     rows = np.arange(n)
 
     def taken(array: np.ndarray) -> np.ndarray:
         return array.reshape(n, starts, *array.shape[1:])[rows, at]
 
-    return Best(taken(ended.z), value[rows, at], taken(ended.converged), taken(ended.n_steps), value)
+    return Best(taken(ended.z), value[rows, at], taken(ended.status), taken(ended.n_steps), value)

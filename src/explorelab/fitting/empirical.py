@@ -19,6 +19,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.best import Best, best_of_starts
 from explorelab.fitting.individual import with_prior
 from explorelab.fitting.model import Fitted
+from explorelab.fitting.optimise import Status
 from explorelab.fitting.results import covariances, on_natural_scale
 from explorelab.fitting.solve import Ending, endings, minimised, problems
 
@@ -38,6 +39,8 @@ class GroupFit(NamedTuple):
     """problem x parameter x parameter."""
     steps: np.ndarray
     """How far the group mean or spread moved in each round, in standard units."""
+    settled: bool
+    """Whether every set had stopped moving by the last round."""
 
     def table(self, fitted: Fitted) -> xr.Dataset:
         """The group's mean, spread and correlations for each parameter (of the first set)."""
@@ -46,6 +49,7 @@ class GroupFit(NamedTuple):
         low, high = (on_natural_scale(fitted.space, self.mean[0] + sign * 1.96 * sd) for sign in (-1, 1))
         return xr.Dataset(
             {
+                "converged": ((), self.settled, {"long_name": "whether the group stopped moving within the rounds"}),
                 "mean": ("parameter", on_natural_scale(fitted.space, self.mean[0])),
                 "low": ("parameter", low, {"long_name": "95 % of people, lower end"}),
                 "high": ("parameter", high, {"long_name": "95 % of people, upper end"}),
@@ -78,29 +82,30 @@ def fit_group(
     if len(row_lists) < 2:
         raise InputError("empirical Bayes needs at least 2 participants, got 1: use method='map'.")
     best = best_of_starts(fitted, with_prior(fitted, row_lists, prior=True), starts, seed, "fitting", progress)
-    group = _Group(fitted, row_lists, member, best.z.copy(), progress)
+    group = _Group(fitted, row_lists, member, best, progress)
     moved = [group.round(f"group, round {round_ + 1}", tolerance) for round_ in range(rounds) if group.learning.any()]
     # Everyone's start loses as much against their best start as it did before the group was known.
     lost = best.start_values - best.value[:, None]
-    final = Best(group.z, group.value, group.converged, group.n_steps, lost + group.value[:, None])
-    return GroupFit(group.mean, group.covariance, final, group.ended(), group.posterior, np.array(moved))
+    final = Best(group.z, group.value, group.status, group.n_steps, lost + group.value[:, None])
+    settled = not group.learning.any()
+    return GroupFit(group.mean, group.covariance, final, group.ended(), group.posterior, np.array(moved), settled)
 
 
 class _Group:
     """Priors of the sets and posteriors of their members, a round of expectation and maximisation at a time.
 
-    A set that has stopped moving is left alone: no set's result depends on how long another one takes.
+    A set that has stopped moving is left alone: no set's result depends on how long another one takes. A set learns nothing
+    from members whose likelihood is not a finite number; they stay where they started, and their status says why.
     """
 
-    def __init__(
-        self, fitted: Fitted, row_lists: list[np.ndarray], member: np.ndarray, z: np.ndarray, progress: Any
-    ) -> None:
+    def __init__(self, fitted: Fitted, row_lists: list[np.ndarray], member: np.ndarray, best: Best, progress: Any) -> None:
+        z = best.z.copy()
         self.fitted, self.row_lists, self.member, self.z, self.progress = fitted, row_lists, member, z, progress
         n_sets, p = int(member.max()) + 1, z.shape[1]
         self.mean, self.covariance = np.zeros((n_sets, p)), np.tile(np.eye(p), (n_sets, 1, 1))
         self.learning = np.ones(n_sets, bool)
         n = len(row_lists)
-        self.value, self.converged, self.n_steps = np.zeros(n), np.zeros(n, bool), np.zeros(n, int)
+        self.value, self.status, self.n_steps = np.zeros(n), best.status.copy(), np.zeros(n, int)
         ending = endings(fitted, with_prior(fitted, row_lists, prior=True), z, progress)
         self.posterior = covariances(ending.information, ending.information)[0]
 
@@ -110,7 +115,9 @@ class _Group:
         now = np.nonzero(self.learning[self.member])[0]
         for s in np.nonzero(self.learning)[0]:
             before = self.mean[s].copy(), self.covariance[s].copy()
-            own = self.member == s
+            own = (self.member == s) & (self.status != Status.NOT_FINITE)
+            if not own.any():
+                continue
             self.mean[s], self.covariance[s] = after = _learned(self.z[own], self.posterior[own])
             step = _moved(before, after)
             furthest = max(furthest, step)
@@ -125,7 +132,7 @@ class _Group:
         ended = minimised(self.fitted, each, self.z[now], label, self.progress)
         usable = np.isfinite(ended.value)
         self.z[now[usable]] = ended.z[usable]
-        self.value[now], self.converged[now], self.n_steps[now] = ended.value, ended.converged, ended.n_steps
+        self.value[now], self.status[now], self.n_steps[now] = ended.value, ended.status, ended.n_steps
         self.posterior[now[usable]] = covariances(ended.information, ended.information)[0][usable]
 
     def ended(self) -> Ending:

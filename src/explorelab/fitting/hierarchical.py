@@ -12,11 +12,13 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.errors import InputError
+from explorelab.fitting.best import Best
 from explorelab.fitting.convergence import ConvergenceError, ConvergenceWarning, Report, examined, people_converged
 from explorelab.fitting.empirical import fit_group
 from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted
+from explorelab.fitting.optimise import Status
 from explorelab.fitting.nuts import Draw, Settings, Starts, run_chains
 from explorelab.fitting.population import Known, bounded
 from explorelab.fitting.results import as_tree, on_natural_scale, space_table
@@ -118,6 +120,7 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
     else:
         _, best, ending = fit_each(fitted, rows, True, starts, seed, progress)
         mean, covariance = np.zeros(n_parameters), np.eye(n_parameters)
+    _check_finite(choices, best)
     precision = np.linalg.inv(covariance)
     low, high = limits(fitted.space)
     # Beyond a bound the likelihood is flat, and what it was like at the bound says nothing.
@@ -130,6 +133,17 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
         data = jax.tree.map(jnp.asarray, fitted.data)
         known = Known(data, jnp.asarray(choices.participant), *map(jnp.asarray, (low, high, bend, pull)))
     return Beginning(known, mean, np.sqrt(np.diagonal(covariance)))
+
+
+def _check_finite(choices: Choices, best: Best) -> None:
+    """Raise where the sampler could not move: it follows the slope of everyone's likelihood at once."""
+    bad = [choices.participants[i] for i in np.nonzero(best.status == Status.NOT_FINITE)[0]]
+    if bad:
+        named = ", ".join(bad[:3]) + (f" and {len(bad) - 3} more" if len(bad) > 3 else "")
+        raise ConvergenceError(
+            f"the likelihood of {named}, or its slope, is not a finite number wherever it was looked at, so that no chain "
+            "can move: leave them out, or let the agent lapse (+lapse) if it calls some choice impossible."
+        )
 
 
 def _positive(matrices: np.ndarray) -> np.ndarray:

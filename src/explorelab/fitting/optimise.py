@@ -8,6 +8,7 @@ use the information matrix that a choice model offers for nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import jax
@@ -23,6 +24,32 @@ LARGEST_STEP = 2.0
 LARGEST_DAMPING = 1e8
 TOLERANCE = 1e-6
 """Stop when the next step promises less than this (in units of log-likelihood)."""
+CLOSE = 1e-4
+"""Converged where a whole step, hardly damped, promises no more than this: damping makes every promise small in the end."""
+LIGHT_DAMPING = 1e-2
+
+
+class Status(IntEnum):
+    """How a minimisation ended; `REASONS` says it in words."""
+
+    CONVERGED = 0
+    FLAT = 1
+    OUT_OF_STEPS = 2
+    STUCK = 3
+    NOT_FINITE = 4
+    NOT_LOWEST = 5
+
+
+REASONS = {
+    Status.CONVERGED: "converged",
+    Status.FLAT: "nothing to estimate: the choices say nothing about any free parameter",
+    Status.OUT_OF_STEPS: f"not converged: still moving after {MOST_STEPS} steps",
+    Status.STUCK: "not converged: no step downhill, though the slope is not zero",
+    Status.NOT_FINITE: "not converged: the likelihood, its slope or its curvature is not a finite number",
+    Status.NOT_LOWEST: "not converged: the likelihood is higher close by",
+}
+"""In words. Converged is a finite objective with finite derivatives from which the next step promises next to nothing, the
+start itself included if that is so there; and a look around (`solve.endings`) that finds nothing lower."""
 
 
 class Minimum(NamedTuple):
@@ -31,9 +58,14 @@ class Minimum(NamedTuple):
     z: Any
     value: Any
     n_steps: Any
-    converged: Any
+    status: Any
     information: Any
     """Expected information there, the prior's included."""
+
+    @property
+    def converged(self) -> Any:
+        """Whether it ended at a minimum."""
+        return self.status == Status.CONVERGED
 
 
 class _State(NamedTuple):
@@ -57,7 +89,7 @@ def minimise(
 
     def step(state: _State) -> _State:
         at = objective(state.trial)
-        better = (at.value < state.at.value) & jnp.isfinite(at.gradient).all()
+        better = (at.value < state.at.value) & _usable(at)
         # How much of the promised gain came: a good model of the objective may be trusted further.
         gain = (state.at.value - at.value) / jnp.maximum(state.promise, 1e-300)
         trust = jnp.where(gain > 0.75, 0.2, jnp.where(gain > 0.25, 0.7, 2.0))
@@ -69,6 +101,7 @@ def minimise(
 
     def going(state: _State) -> Bool[Array, ""]:
         # A bound that cuts a step short can turn it uphill, a promise below zero: no minimum, only in need of more damping.
+        # A promise that is not a number ends it too, as what it is.
         open_ = jnp.abs(state.promise) > TOLERANCE
         return (state.n_steps < MOST_STEPS) & open_ & (state.damping < LARGEST_DAMPING)
 
@@ -76,9 +109,43 @@ def minimise(
     n = start.shape[0]
     nothing = Curvature(jnp.asarray(jnp.inf), jnp.zeros(n), jnp.zeros((n, n)))
     zero = jnp.int32(0)
-    first = _State(start, nothing, jnp.clip(start, low, high), jnp.asarray(jnp.inf), jnp.asarray(1e-2), zero)
+    first = _State(start, nothing, jnp.clip(start, low, high), jnp.asarray(jnp.inf), jnp.asarray(LIGHT_DAMPING), zero)
     last = lax.while_loop(going, step, first)
-    return Minimum(last.z, last.at.value, last.n_steps, last.n_steps < MOST_STEPS, last.at.information)
+    moved = (last.z != first.trial).any()
+    status = _status(last, moved, _free(last.z, last.at, low, high))
+    return Minimum(last.z, last.at.value, last.n_steps, status, last.at.information)
+
+
+def _usable(at: Curvature) -> Bool[Array, ""]:
+    return jnp.isfinite(at.value) & jnp.isfinite(at.gradient).all() & jnp.isfinite(at.information).all()
+
+
+def _status(last: _State, moved: Bool[Array, ""], free: Bool[Array, " parameter"]) -> Int[Array, ""]:
+    """How the loop ended; the first that holds."""
+    nothing_said = (last.at.gradient == 0).all() & (last.at.information == 0).all() & (last.z.shape[0] > 0)
+    gradient, step = _newton(last.at, jnp.asarray(LIGHT_DAMPING), free)
+    still_promised = 0.5 * gradient @ -step
+    ends = [
+        (~_usable(last.at) | ~jnp.isfinite(still_promised), Status.NOT_FINITE),
+        (nothing_said & ~moved, Status.FLAT),
+        (still_promised <= CLOSE, Status.CONVERGED),
+        (last.n_steps >= MOST_STEPS, Status.OUT_OF_STEPS),
+    ]
+    return jnp.select([holds for holds, _ in ends], [jnp.int32(end) for _, end in ends], jnp.int32(Status.STUCK))
+
+
+def _free(z: Any, at: Curvature, low: Any, high: Any) -> Bool[Array, " parameter"]:
+    """The parameters that are not held at a bound."""
+    return ~(((z <= low) & (at.gradient > 0)) | ((z >= high) & (at.gradient < 0)))
+
+
+def _newton(at: Curvature, damping: Float[Array, ""], free: Bool[Array, " parameter"]) -> tuple[Any, Any]:
+    """Gradient and damped step over the free parameters."""
+    gradient = jnp.where(free, at.gradient, 0.0)
+    information = jnp.where(free[:, None] & free[None], at.information, 0.0)
+    # A direction in which nothing changes still has to be divided by something.
+    ridge = jnp.where(free, damping * jnp.maximum(jnp.diag(at.information), 1e-3) + 1e-9, 1.0)
+    return gradient, -jnp.linalg.solve(information + jnp.diag(ridge), gradient)
 
 
 def _move(
@@ -89,14 +156,10 @@ def _move(
     high: Float[Array, " parameter"],
 ) -> tuple[Float[Array, " parameter"], Float[Array, ""]]:
     """The damped step over the parameters that may move, and the decrease that it promises."""
-    stuck = ((z <= low) & (at.gradient > 0)) | ((z >= high) & (at.gradient < 0))
-    free = ~stuck
-    gradient = jnp.where(free, at.gradient, 0.0)
+    free = _free(z, at, low, high)
+    gradient, move = _newton(at, damping, free)
     information = jnp.where(free[:, None] & free[None], at.information, 0.0)
-    # A direction in which nothing changes still has to be divided by something.
-    ridge = jnp.where(free, damping * jnp.maximum(jnp.diag(at.information), 1e-3) + 1e-9, 1.0)
-    move = -jnp.linalg.solve(information + jnp.diag(ridge), gradient)
     move = move * jnp.minimum(1.0, LARGEST_STEP / jnp.maximum(jnp.abs(move).max(), 1e-300))
     move = jnp.clip(z + move, low, high) - z
     promise = -(gradient @ move) - 0.5 * move @ (information @ move)
-    return move, jnp.where(jnp.isfinite(promise), promise, 0.0)
+    return move, promise

@@ -17,6 +17,7 @@ import explorelab
 from explorelab.fitting.best import Best
 from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.model import Fitted
+from explorelab.fitting.optimise import REASONS, Status
 from explorelab.fitting.solve import Ending
 from explorelab.fitting.spaces import SCALES, Space
 from explorelab.people.criteria import aic, bic, chance_nll, pseudo_r2
@@ -64,7 +65,10 @@ def estimates(
     half = norm.ppf(0.975) * se
     with np.errstate(over="ignore"):
         low, high = (on_natural_scale(space, best.z + sign * half) for sign in (-1, 1))
+    status = judged_status(best, ending)
     judged = identified(fitted, best.z, covariance, prior_sd)
+    not_estimated = np.isin(status, (Status.NOT_FINITE, Status.FLAT))
+    remark = np.where(not_estimated[:, None], "not estimated: see status", judged.remark)
     n, k = choices.n_scored, len(space)
     ll = ending.log_likelihood
     per_parameter, pair = ("participant", "parameter"), ("participant", "parameter", "parameter_2")
@@ -77,17 +81,18 @@ def estimates(
             "z": (per_parameter, best.z, {"long_name": "estimate, standard units"}),
             "z_covariance": (pair, covariance, {"long_name": "covariance of the estimates, standard units"}),
             "correlation": (pair, correlations(covariance)),
-            **judged.table(),
+            **judged._replace(remark=remark).table(),
             "observed_information": ("participant", observed),
             "log_likelihood": ("participant", ll),
             "n_choices": ("participant", n),
             "aic": ("participant", aic(ll, k)),
             "bic": ("participant", bic(ll, k, np.maximum(n, 1))),
             "pseudo_r2": ("participant", pseudo_r2(-ll, chance=chance_nll(choices))),
-            "converged": ("participant", best.converged),
+            "converged": ("participant", status == Status.CONVERGED),
+            "status": ("participant", [REASONS[Status(each)] for each in status]),
             "n_steps": ("participant", best.n_steps),
             "start_loss": (("participant", "start"), best.start_values - best.value[:, None]),
-            "starts_at_best": ("participant", np.nanmean(best.start_values < best.value[:, None] + 0.1, axis=1)),
+            "starts_at_best": ("participant", np.mean(best.start_values < best.value[:, None] + 0.1, axis=1)),
         },
         coords={
             "participant": list(choices.participants),
@@ -96,6 +101,17 @@ def estimates(
             "start": np.arange(best.start_values.shape[1]),
         },
     )
+
+
+NOTICEABLY = 2e-3
+"""In units of log-likelihood: a minimum that is beaten by more from close by is none."""
+
+
+def judged_status(best: Best, ending: Ending) -> np.ndarray:
+    """How every fit ended, what was found at its end and around it included."""
+    beaten = (best.status == Status.CONVERGED) & (ending.lower_nearby > NOTICEABLY)
+    status = np.where(beaten, Status.NOT_LOWEST, best.status)
+    return np.where(np.isfinite(ending.log_likelihood), status, Status.NOT_FINITE)
 
 
 def slope(space: Space, z: np.ndarray) -> np.ndarray:

@@ -21,9 +21,19 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
         "log_likelihood": float(estimates["log_likelihood"].sum()),
         "mean_pseudo_r2": float(estimates["pseudo_r2"].mean()),
         "converged": int(estimates["converged"].sum()) if "converged" in estimates else None,
+        "not_converged": _reasons(estimates),
         "parameters": {str(name): parameter_summary(estimates, str(name)) for name in estimates["parameter"].values},
         "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") == "nuts" else ""),
     }
+
+
+def _reasons(estimates: xr.Dataset) -> dict[str, int]:
+    """Why people's fits did not converge, and how many of each."""
+    if "status" not in estimates:
+        return {}
+    told = estimates["status"].values[~estimates["converged"].values.astype(bool)]
+    reasons, counts = np.unique(told.astype(str), return_counts=True)
+    return dict(zip(reasons.tolist(), counts.tolist(), strict=True))
 
 
 def parameter_summary(table: xr.Dataset, name: str) -> dict[str, Any]:
@@ -64,6 +74,10 @@ def show_fit(tree: xr.DataTree) -> None:
     )
     if str(told["convergence"]).startswith("failed"):
         console.print(f"[bold red]convergence {told['convergence']}[/bold red]", highlight=False)
+    for reason, count in told["not_converged"].items():
+        console.print(f"[bold red]{count} of {told['participants']} people {reason}[/bold red]", highlight=False)
+    if "group" in tree.children and not bool(tree["group"].to_dataset().get("converged", True)):
+        console.print("[bold red]the group was still moving when the rounds ended: raise rounds[/bold red]", highlight=False)
     grid = Table()
     for heading in ("parameter", "median", "quartiles", "median s.e.", "identified", "why not"):
         grid.add_column(heading, justify="left" if heading in ("parameter", "why not") else "right")

@@ -78,22 +78,39 @@ def _minimised(model: Model, data: Data, low: Any, high: Any, argument: tuple[Pr
     return mapped(one, argument, count)
 
 
+LOOK_AROUND = 0.05
+"""How far from a minimum it is looked around, in standard units."""
+
+
 class Ending(NamedTuple):
-    """The objective at its minimum: observed and expected information, and the likelihood of each block."""
+    """The objective at its minimum: observed and expected information, the likelihood, and what is close by."""
 
     hessian: Any
     information: Any
     log_likelihood: Any
+    lower_nearby: Any
+    """How much lower the objective is a little to either side along any parameter, at most; by values alone, so that it does
+    not depend on derivatives being right. Not above 0 at a minimum."""
+
+
+def _lower_nearby(value: Any, z: Any, low: Any, high: Any) -> Float[Array, ""]:
+    if not z.shape[0]:
+        return jnp.asarray(-jnp.inf)
+    around = LOOK_AROUND * jnp.concatenate([jnp.eye(z.shape[0]), -jnp.eye(z.shape[0])])
+    # What is impossible, or not a number, is not lower.
+    values = jax.lax.map(value, jnp.clip(z + around, low, high))
+    return value(z) - jnp.where(jnp.isnan(values), jnp.inf, values).min()
 
 
 @partial(jax.jit, static_argnames="model")
-def _ended(model: Model, data: Data, argument: tuple[Problem, Any], count: Any) -> Ending:
+def _ended(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any], count: Any) -> Ending:
     def one(each: tuple[Problem, Any]) -> Ending:
         problem, z = each
         blocks = block_log_likelihoods(model, data, problem.rows, z)
         hessian = jax.jacfwd(jax.grad(lambda z: _value(model, data, problem, z)))(z)
         information = _penalised(model, data, problem, z).information
-        return Ending(hessian, information, jnp.dot(problem.weight, blocks))
+        lower = _lower_nearby(lambda z: _value(model, data, problem, z), z, low, high)
+        return Ending(hessian, information, jnp.dot(problem.weight, blocks), lower)
 
     return mapped(one, argument, count)
 
@@ -137,11 +154,12 @@ def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, pro
 
 
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
-    """Curvature and likelihood of every problem at its minimum."""
+    """Curvature and likelihood of every problem at its minimum, and whether anything close by is lower."""
+    low, high = limits(fitted.space)
 
     def call(part: tuple[Problem, np.ndarray], count: Any) -> Ending:
         data, rows = _own(fitted.data, part[0].rows)
-        return _ended(fitted.model, data, (part[0]._replace(rows=rows), part[1]), count)
+        return _ended(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
 
     return in_calls(call, (each, z), "uncertainty", progress)
 
