@@ -29,13 +29,15 @@ def moves(graph: Any, n_arms: int, directed: bool | None = None) -> Moves:
     Staying put is always allowed. `directed=None` means: as networkx says; edge lists are undirected; matrices directed.
     """
     lengths, labels = _edge_lengths(graph, n_arms, directed)
-    distance = csgraph.shortest_path(lengths, method="D")
-    if np.isinf(distance).any():
-        i, j = np.argwhere(np.isinf(distance))[0]
+    # Towards each goal: shortest paths to it are those from it with every edge turned round.
+    distance, ahead = csgraph.dijkstra(_addable(lengths).T.tocsr(), return_predecessors=True)
+    unreachable = (ahead < 0) & ~np.eye(n_arms, dtype=bool)
+    if unreachable.any():
+        i, j = np.argwhere(unreachable.T)[0]
         raise InputError(
             f"every arm must be reachable from every other, but the graph has no path from {labels[i]!r} to {labels[j]!r}."
         )
-    return Moves(_next_hops(lengths, distance), _dense(lengths), bool((lengths.data != 1).any()))
+    return Moves(_next_hops(_addable(lengths), distance.T, ahead.T), _dense(lengths), bool((lengths.data != 1).any()))
 
 
 def _edge_lengths(graph: Any, n_arms: int, directed: bool | None) -> tuple[sparse.csr_array, list[Any]]:
@@ -90,14 +92,38 @@ def _dense(lengths: sparse.csr_array) -> np.ndarray:
     return dense
 
 
-def _next_hops(lengths: sparse.csr_array, distance: np.ndarray) -> np.ndarray:
-    """For each pair the lowest-numbered neighbour that lies on a shortest path, so that paths do not depend on a library."""
-    n_arms = distance.shape[0]
+def _addable(lengths: sparse.csr_array) -> sparse.csr_array:
+    """The lengths, divided by a power of two where a path through all arms would otherwise be infinitely long."""
+    longest, n_arms = lengths.data.max(initial=1.0), lengths.shape[0]
+    return lengths if longest < np.finfo(float).max / n_arms / 2 else lengths * 2.0 ** -(n_arms.bit_length() + 1)
+
+
+def _next_hops(lengths: sparse.csr_array, distance: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    """For each pair the lowest-numbered neighbour that lies on a shortest path, so that paths do not depend on a library.
+
+    Lengths that differ by rounding alone tie. So a neighbour must also be nearer to the goal, or as near in fewer edges of
+    the paths found (`ahead`): every step then makes progress, and walks end whatever the lengths.
+    """
+    n_arms, n_edges = distance.shape[0], _n_edges(ahead)
     hops = np.empty((n_arms, n_arms), dtype=np.int32)
     for i in range(n_arms):
         neighbours = np.sort(lengths.indices[lengths.indptr[i] : lengths.indptr[i + 1]])
         via = np.asarray(lengths[[i], :].todense())[0, neighbours][:, None] + distance[neighbours]
-        on_path = via <= distance[i] * (1 + 1e-12) + 1e-300
+        nearer = distance[neighbours] < distance[i]
+        nearer |= (distance[neighbours] == distance[i]) & (n_edges[neighbours] < n_edges[i])
+        on_path = nearer & (via <= distance[i] * (1 + 1e-12))
         hops[i] = neighbours[on_path.argmax(0)] if len(neighbours) else i
         hops[i, i] = i
     return hops
+
+
+def _n_edges(ahead: np.ndarray) -> np.ndarray:
+    """How many edges the path from each arm to each goal has, by following it in steps of 1, 2, 4, ..."""
+    n_arms = len(ahead)
+    goal = np.arange(n_arms)
+    step = np.where(ahead < 0, goal, ahead)
+    n_edges = (step != goal[:, None]).astype(np.int64)
+    for _ in range(n_arms.bit_length()):
+        n_edges = n_edges + np.take_along_axis(n_edges, step, axis=0)
+        step = np.take_along_axis(step, step, axis=0)
+    return n_edges
