@@ -32,8 +32,8 @@ def test_the_theorem_is_read_off_the_agents_parts(agent: xl.Agent, task: xl.Task
 
 
 def test_the_numbers_are_those_of_the_theory() -> None:
-    table = xl.bounds(xl.block_ucl(), TEN, 1000, times=[1000])
-    expected = theory.published.block_visits(TEN.means, 1.0, [1000])
+    table = xl.bounds(xl.block_ucl(), TEN, 100_000, times=[100_000])
+    expected = theory.published.block_visits(TEN.means, 1.0, [100_000])
     np.testing.assert_array_equal(table.published_visits.values, expected)
 
 
@@ -101,3 +101,131 @@ def test_lengths_other_than_one_count_the_hops_really_walked() -> None:
     # The direct edge 0-3 is longer than the way round, so three hops are walked although one would do.
     detour = xl.on_graph(xl.bandit([0, 1, 2, 3.0]), [(0, 1, 1), (1, 2, 1), (2, 3, 1), (0, 3, 9)])
     assert _longest_walk(detour) == 2
+
+
+# what a prior must be like
+
+
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize(
+    ("prior_mean", "prior_var", "says"),
+    [
+        (-500, 1e3, "may never be tried"),
+        ([0, -40], 1e3, "may never be tried"),
+        (-1e9, 1e12, "may never be tried"),
+        (500, 1e3, "draws the mean of one reward by 0.5 standard deviations"),
+        ([100, 1], 1e3, "draws the mean of one reward by 0.1 standard deviations"),
+        (1e9, 1e6, "draws the mean of one reward by 1e+03"),
+        (0, [np.inf, 10], "worth 0.1 rewards"),
+        (0, 0, "worth inf rewards"),
+    ],
+)
+def test_a_prior_that_is_worth_little_but_far_off_withholds_the_bounds(prior_mean, prior_var, power, says) -> None:
+    agent = xl.deterministic_ucl(prior_mean=prior_mean, prior_var=prior_var, credibility_power=power)
+    table = xl.bounds(agent, xl.bandit([0, 1]), 2000)
+    for name in ("published_regret", "corrected_regret", "published_visits", "corrected_visits"):
+        assert table[name].isnull().all()
+        assert says in table[name].attrs["does_not_apply"]
+
+
+def test_a_prior_that_is_off_to_the_right_side_does_no_harm() -> None:
+    # hope for the best arm and doubt of the other: both only help
+    agent = xl.deterministic_ucl(prior_mean=[-5000, 5000], prior_var=1e4, credibility_power=2)
+    table = xl.bounds(agent, xl.bandit([0, 1]), 2000)
+    plain = xl.bounds(xl.deterministic_ucl(credibility_power=2), xl.bandit([0, 1]), 2000)
+    np.testing.assert_array_equal(table.corrected_regret, plain.corrected_regret)
+
+
+def test_what_a_prior_is_off_costs_a_little_of_the_corrected_bound() -> None:
+    task = xl.bandit([0, 1])
+    regrets = [
+        float(xl.bounds(xl.deterministic_ucl(mean, 1e3, credibility_power=1.5), task, 10**5).corrected_regret[-1])
+        for mean in (0, -5, -15)
+    ]
+    assert regrets[0] < regrets[1] < regrets[2] < 2 * regrets[0]
+
+
+def test_a_prior_that_leaves_too_little_of_the_power_withholds_the_corrected_bound_alone() -> None:
+    agent = xl.deterministic_ucl(prior_mean=30, prior_var=1e3, credibility_power=1.35)
+    table = xl.bounds(agent, xl.bandit([0, 1]), 2000)
+    assert "of which the prior leaves 1.2" in table.corrected_regret.attrs["does_not_apply"]
+
+
+def test_the_error_of_a_prior_counts_to_the_wrong_side_only() -> None:
+    error = theory.prior_error([0.0, 1.0], [2.0, -3.0], [100.0, 16.0], noise_var=4.0)
+    assert error == (pytest.approx(4 / 4), pytest.approx(max(2 * 4 / 100, 4 * 4 / 16) / 2))
+
+
+# the noise
+
+
+def test_lai_robbins_is_about_the_noise_of_the_task_whatever_the_agent_assumes() -> None:
+    for assumed in (0.01, 1.0, 100.0):
+        table = xl.bounds(xl.deterministic_ucl(noise_var=assumed), xl.bandit([0, 1]), 1000, times=[1000])
+        assert table.lai_robbins_regret.item() == pytest.approx(2 * math.log(1000))
+
+
+def test_lai_robbins_says_where_the_noise_is_not_the_one_it_is_for() -> None:
+    whole = xl.bounds(xl.deterministic_ucl(), xl.landscape("B"), 100)
+    normal = xl.bounds(xl.deterministic_ucl(), xl.landscape("B", 10.0), 100)
+    assert "with integer-uniform noise the true limit is another" in whole.lai_robbins_regret.attrs["valid_when"]
+    assert "Gaussian" in whole.lai_robbins_visits.attrs["long_name"]
+    assert "Gaussian" not in normal.lai_robbins_regret.attrs["valid_when"]
+    assert "asymptotic" in normal.lai_robbins_regret.attrs["long_name"]
+
+
+@pytest.mark.parametrize("agent", [xl.deterministic_ucl(), xl.deterministic_ucl(noise_var=1.0), xl.ucb1()])
+def test_without_noise_every_bound_is_withheld_with_a_sentence(agent: xl.Agent) -> None:
+    table = xl.bounds(agent, xl.bandit([0, 1], noise_var=0), 100)
+    for variable in table.data_vars.values():
+        assert variable.isnull().all()
+        assert "Without reward noise" in variable.attrs["does_not_apply"]
+
+
+def test_an_agent_with_habits_has_no_bound() -> None:
+    agent = xl.with_habits(xl.deterministic_ucl(), lapse=0.1)
+    assert xl.bounds(agent, TEN, 100).published_regret.isnull().all()
+
+
+# horizons
+
+ALGORITHMS = {
+    "deterministic": (xl.deterministic_ucl, TEN),
+    "stochastic": (lambda **more: xl.stochastic_ucl(cooling="feedback", **more), TEN),
+    "block": (xl.block_ucl, xl.with_costs(TEN, 1.0)),
+    "graphical": (xl.block_ucl, LINE),
+}
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_no_bound_on_visits_or_transitions_exceeds_the_horizon(name: str, power: float) -> None:
+    build, task = ALGORITHMS[name]
+    table = xl.bounds(build(credibility_power=power), task, 10_000)
+    for kind in ("lai_robbins_visits", "published_visits", "corrected_visits", "published_transitions"):
+        assert (table[kind] <= table.time).where(table[kind].notnull(), True).all(), kind
+
+
+@pytest.mark.parametrize("gap", [1e-200, 1e-12, 1e200])
+def test_gaps_that_cannot_be_squared_have_bounds_of_at_most_the_horizon(gap: float) -> None:
+    table = xl.bounds(xl.deterministic_ucl(credibility_power=2), xl.bandit([0, gap]), 1000)
+    for kind in ("lai_robbins_visits", "corrected_visits"):
+        assert (table[kind][:, 0] <= table.time).all(), kind
+    assert np.isfinite(table.corrected_regret).all()
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_beyond_a_hundred_million_only_what_cannot_be_computed_is_withheld(name: str) -> None:
+    build, task = ALGORITHMS[name]
+    table = xl.bounds(build(credibility_power=2), task, 10**9, times=[10**6, 10**9])
+    assert np.isfinite(table.lai_robbins_regret).all()
+    assert np.isfinite(table.corrected_regret[0])
+    in_blocks = name in ("block", "graphical")
+    assert bool(table.corrected_regret[1].isnull()) == in_blocks
+    assert ("T <= 100,000,000" in table.corrected_regret.attrs.get("does_not_apply", "")) == in_blocks
+    assert np.isfinite(xl.bounds(build(), task, 10**9, times=[10**9]).published_regret).all()
+
+
+def test_a_power_next_to_four_thirds_withholds_the_bound_and_raises_nothing() -> None:
+    table = xl.bounds(xl.deterministic_ucl(credibility_power=4 / 3 + 1e-12), TEN, 100)
+    assert "needs a > 4/3" in table.corrected_regret.attrs["does_not_apply"]

@@ -380,13 +380,13 @@ def test_an_error_says_what_was_expected_and_what_came(call, says):
 
 def test_the_table_holds_the_numbers_of_the_functions():
     costs = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
-    table = theory.promised("block", PROFILE_B, 2.0, [7, 900], costs=costs)
+    table = theory.promised("block", PROFILE_B, 2.0, [900, 16383], costs=costs)
     assert table.published_visits.dims == ("time", "arm")
-    np.testing.assert_array_equal(table.published_visits, published.block_visits(PROFILE_B, 2.0, [7, 900]))
-    moves = published.block_transitions(PROFILE_B, 2.0, [7, 900])
+    np.testing.assert_array_equal(table.published_visits, published.block_visits(PROFILE_B, 2.0, [900, 16383]))
+    moves = published.block_transitions(PROFILE_B, 2.0, [900, 16383])
     np.testing.assert_array_equal(table.published_transitions, moves)
     np.testing.assert_array_equal(table.published_cost, theory.cost_of_transitions(costs, moves))
-    np.testing.assert_array_equal(table.lai_robbins_regret, theory.lai_robbins_regret(PROFILE_B, 2.0, [7, 900]))
+    np.testing.assert_array_equal(table.lai_robbins_regret, theory.lai_robbins_regret(PROFILE_B, 2.0, [900, 16383]))
 
 
 @pytest.mark.parametrize("algorithm", ["deterministic", "stochastic", "block", "graphical"])

@@ -12,12 +12,14 @@ from scipy.sparse import csgraph
 from explorelab import checks, theory
 from explorelab.agents import choice, commitment, learners, limits
 from explorelab.agents.types import Agent, Rule
-from explorelab.errors import InputError
 from explorelab.recording import recording_times
 from explorelab.tasks import Task
 
 NEARLY_UNINFORMATIVE = 1e-3
 """A prior worth less than this many rewards is taken for uninformative, as the paper does in its own figures."""
+
+LARGEST_PULL = 0.05 * theory.FIRST_QUANTILE
+"""How far such a prior may draw the mean of one reward, in standard deviations: a twentieth of the narrowest limit."""
 
 
 def bounds(
@@ -30,15 +32,12 @@ def bounds(
     apply it is NaN, and its attribute `does_not_apply` says why in a sentence. The attribute `prior_quality` is zeta.
     """
     at = recording_times(checks.whole("horizon", horizon, at_least=1), times)
-    noise_var = float(agent.params.get("noise_var", task.noise.var))
-    if noise_var == 0:
-        raise InputError("there is nothing to bound without reward noise: give the task noise, or the agent a noise_var.")
     algorithm = _algorithm(agent.rule, task)
-    misfit = _misfit(agent, task, noise_var, algorithm)
+    misfit = _misfit(agent, task, algorithm)
     table = theory.promised(
         algorithm or "deterministic",
         task.means,
-        noise_var,
+        task.noise.var,
         np.asarray(at),
         power=float(agent.params.get("credibility_power", 1.0)),
         scale=float(agent.params.get("credibility_scale", theory.CREDIBILITY_SCALE)),
@@ -46,6 +45,8 @@ def bounds(
         costs=None if task.costs is None else task.costs.mean,
         graph=task.moves is not None,
         n_between=_longest_walk(task) if algorithm == "graphical" else None,
+        pull=0.0 if misfit or task.noise.var == 0 else _prior_error(agent, task).pull,
+        noise=task.noise.kind,
         misfit=misfit,
     )
     table.attrs |= {"algorithm": algorithm or "none of the paper's", "agent": repr(agent), "task": repr(task)}
@@ -71,7 +72,8 @@ def _algorithm(rule: Rule, task: Task) -> theory.AlgorithmName | None:
     return None
 
 
-def _misfit(agent: Agent, task: Task, noise_var: float, algorithm: theory.AlgorithmName | None) -> str:
+def _misfit(agent: Agent, task: Task, algorithm: theory.AlgorithmName | None) -> str:
+    """Why the agent on this task is not what the theorems speak of, or nothing."""
     if algorithm is None:
         if agent.rule.limit is not limits.upper_credible_limit:
             return f"The paper has no bound for {agent.name}."
@@ -80,13 +82,31 @@ def _misfit(agent: Agent, task: Task, noise_var: float, algorithm: theory.Algori
         return f"The paper has no bound for {agent.name} with {agent.rule.choice.name} and {agent.rule.commitment.name}."
     if agent.rule.learner is not learners.independent:
         return "The bounds are for uncorrelated priors; how much a correlated one gains depends on whether it is right."
-    worth = float(np.max(noise_var / np.asarray(agent.params["prior_var"])))
-    if worth > NEARLY_UNINFORMATIVE:
-        return f"The bounds are for uninformative priors; this one is worth {worth:.3g} rewards (see the prior quality)."
-    if not math.isclose(noise_var, task.noise.var):
-        return f"The bounds need the agent to know the noise variance, {task.noise.var:g}; it assumes {noise_var:g}."
+    assumed = float(agent.params.get("noise_var", task.noise.var))
+    if not math.isclose(assumed, task.noise.var):
+        return f"The bounds need the agent to know the noise variance, {task.noise.var:g}; it assumes {assumed:g}."
     if task.noise.kind != "gaussian":
         return f"The bounds are for Gaussian rewards; here the noise is {task.noise.kind}."
+    return _misfit_of_prior(agent, task) if task.noise.var > 0 else ""
+
+
+def _misfit_of_prior(agent: Agent, task: Task) -> str:
+    """Why the prior cannot pass for an uninformative one, or nothing: it may be worth little, and yet be far off."""
+    with np.errstate(divide="ignore"):  # a prior of variance 0 is worth infinitely many
+        worth = float(np.max(task.noise.var / np.asarray(agent.params["prior_var"])))
+    if worth > NEARLY_UNINFORMATIVE:
+        return f"The bounds are for uninformative priors; this one is worth {worth:.3g} rewards (see the prior quality)."
+    doubt, pull = _prior_error(agent, task)
+    if doubt >= theory.FIRST_QUANTILE:
+        return (
+            f"The bounds are for uninformative priors; this one expects a best arm {doubt:.3g} prior standard deviations "
+            "below its mean, so that it may never be tried (see the prior quality)."
+        )
+    if pull > LARGEST_PULL:
+        return (
+            "The bounds are for uninformative priors; this one is so far off that it draws the mean of one reward by "
+            f"{pull:.3g} standard deviations (see the prior quality)."
+        )
     return ""
 
 
@@ -104,6 +124,10 @@ def _longest_walk(task: Task) -> int:
         at = task.moves.next_hop[at, goal]
         n_hops += 1
     return max(0, n_hops - 1)
+
+
+def _prior_error(agent: Agent, task: Task) -> theory.PriorError:
+    return theory.prior_error(task.means, agent.params["prior_mean"], agent.params["prior_var"], task.noise.var)
 
 
 def _prior_quality(agent: Agent, task: Task) -> float:

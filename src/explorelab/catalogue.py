@@ -51,6 +51,10 @@ def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+SMALLEST_NUMBER, LARGEST_NUMBER = 0.005, 1e8
+"""Between them numbers are written with two decimals, outside with an exponent: a table must fit on a terminal."""
+
+
 def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
     """Print regret, transitions and cost at a few times, and the most visited arms, for each setting."""
     console = Console()
@@ -77,7 +81,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:,.2f}"
+    """Two decimals, or an exponent where these would be a long row of digits or none at all."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:,.2f}" if value == 0 or SMALLEST_NUMBER <= abs(value) < LARGEST_NUMBER else f"{value:.2e}"
 
 
 def _spread(n: int, wanted: int) -> list[int]:
@@ -91,6 +98,7 @@ def _most_visited(one: xr.Dataset, n: int = 5) -> str:
     return "most visited: " + ", ".join(f"arm {i} ({visits.values[i]:,.1f})" for i in top)
 
 
+HEADINGS = {"lai_robbins_regret": "Lai-Robbins regret"}
 BOUNDED = ("visits", "regret", "transitions", "cost")
 
 
@@ -119,18 +127,34 @@ def show_bounds(table: xr.Dataset) -> None:
     names = [f"{source}_{what}" for what in ("regret", "cost") for source in ("published", "corrected")]
     names = ["lai_robbins_regret", *(n for n in names if np.isfinite(table[n].values).any())]
     grid = Table()
-    for heading in ("time", *(name.replace("_", " ") for name in names)):
+    for heading in ("time", *(HEADINGS.get(name, name.replace("_", " ")) for name in names)):
         grid.add_column(heading, justify="right")
     for time in table.time.values.tolist():
         grid.add_row(str(time), *(_number(float(table[name].sel(time=time))) for name in names))
     console.print(grid)
+    console.print(f"Lai-Robbins: {table.lai_robbins_regret.attrs['valid_when']}", highlight=False)
     for sentence, about in _reasons(table).items():
-        console.print(f"{' and '.join(about)}: {sentence}", highlight=False)
+        console.print(f"{_and(about)}: {sentence}", highlight=False)
 
 
 def _reasons(table: xr.Dataset) -> dict[str, list[str]]:
+    """The reasons for which bounds are missing, each with those that it concerns; all of a kind go by one name."""
     reasons: dict[str, list[str]] = {}
     for name, variable in table.items():
         if "does_not_apply" in variable.attrs:
-            reasons.setdefault(variable.attrs["does_not_apply"], []).append(str(name).replace("_", " "))
-    return reasons
+            reasons.setdefault(variable.attrs["does_not_apply"], []).append(str(name))
+    return {sentence: _in_short(about) for sentence, about in reasons.items()}
+
+
+def _in_short(names: list[str]) -> list[str]:
+    left, short = list(names), []
+    for source in ("lai_robbins", "published", "corrected"):
+        of_it = [name for name in names if name.startswith(source)]
+        if len(of_it) == (2 if source == "lai_robbins" else len(BOUNDED)):
+            short.append({"lai_robbins": "Lai-Robbins"}.get(source, f"{source} bounds"))
+            left = [name for name in left if name not in of_it]
+    return [*short, *(name.replace("_", " ") for name in left)]
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

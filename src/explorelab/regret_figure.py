@@ -68,7 +68,9 @@ def _draw_bounds(drawing: Drawing, quantity: str, bounds: xr.Dataset | None) -> 
             drawing.line(quantity, bound.time, bound.values, label, label=label, color=colour, ls=dashes, lw=1.2)
     if quantity == "regret":
         lower = bounds["lai_robbins_regret"]
-        label = "Lai-Robbins (asymptotic)"
+        label = (
+            "Lai-Robbins (asymptotic)" if bounds.attrs["noise"] == "gaussian" else "Lai-Robbins (asymptotic, Gaussian noise)"
+        )
         drawing.line(quantity, lower.time, lower.values, label, label=label, color=GREEN, ls=":", lw=1.4)
 
 
@@ -76,7 +78,8 @@ def _far_above(mean: xr.DataArray, bounds: xr.Dataset | None, quantity: str) -> 
     """Whether a bound would press the curve against the axis, so that only a logarithmic scale shows both."""
     if bounds is None or not float(mean.max()) > 0:
         return False
-    highest = max((float(bounds[f"{source}_{quantity}"].max()) for source in BOUNDS), default=0.0)
+    # a bound that does not apply is NaN, which must not hide the other one
+    highest = max(float(bounds[f"{source}_{quantity}"].fillna(0.0).max()) for source in BOUNDS)
     return highest > 10 * float(mean.max())
 
 

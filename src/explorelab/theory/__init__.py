@@ -13,7 +13,7 @@ from explorelab.theory.arms import (
     lai_robbins_visits,
     regret_of_visits,
 )
-from explorelab.theory.priors import prior_quality
+from explorelab.theory.priors import PriorError, prior_error, prior_quality
 from explorelab.theory.promise import AlgorithmName, promised
 from explorelab.theory.quantile import (
     BETA,
@@ -25,19 +25,22 @@ from explorelab.theory.quantile import (
     schedule_quantile_upper_bound,
     upper_quantile,
 )
-from explorelab.theory.remainder import best_epsilon
+from explorelab.theory.remainder import FIRST_QUANTILE, best_epsilon
 
 __all__ = [
     "BETA",
     "CREDIBILITY_SCALE",
+    "FIRST_QUANTILE",
     "SMALLEST_BETA",
     "AlgorithmName",
+    "PriorError",
     "best_epsilon",
     "corrected",
     "cost_of_transitions",
     "gaps",
     "lai_robbins_regret",
     "lai_robbins_visits",
+    "prior_error",
     "prior_quality",
     "promised",
     "published",

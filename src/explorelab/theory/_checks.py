@@ -21,6 +21,11 @@ def checked_means(means: npt.ArrayLike) -> Floats:
     vector = numbers("means", means)
     if vector.ndim != 1 or vector.size == 0:
         raise InputError(f"means must be a vector with one number for each arm, got shape {vector.shape}.")
+    with np.errstate(over="ignore"):
+        if np.isinf(np.ptp(vector)):
+            raise InputError(
+                f"means must differ by less than {np.finfo(float).max:.1e}, got {vector.min():g} to {vector.max():g}."
+            )
     return vector
 
 

@@ -19,12 +19,12 @@ def gaps(means: npt.ArrayLike) -> Floats:
 
 def noise_to_signal(means: npt.ArrayLike, noise_var: float) -> Floats:
     """sigma_s^2 / Delta_i^2 for each arm, the factor of every bound; NaN for best arms, which have no bound."""
-    gap = gaps(means)
+    gap, noise_sd = gaps(means), np.sqrt(checked_noise_var(noise_var))
     ratio = np.full_like(gap, np.nan)
-    # a gap whose square underflows has an infinite bound, and that is the right answer
-    with np.errstate(divide="ignore"):
-        np.divide(checked_noise_var(noise_var), gap**2, out=ratio, where=gap > 0)
-    return ratio
+    # a gap too small to be squared has an infinite bound, one too large none to speak of: both answers are right
+    with np.errstate(over="ignore", under="ignore"):
+        np.divide(noise_sd, gap, out=ratio, where=gap > 0)
+        return np.asarray(ratio**2)
 
 
 def regret_of_visits(means: npt.ArrayLike, visits: npt.ArrayLike) -> Floats:
@@ -65,7 +65,11 @@ def lai_robbins_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayL
     (2 sigma_s^2 / Delta_i^2) log T, the leading term of the Lai-Robbins bound (section II, "The Gaussian multi-armed
     bandit task"). Asymptotic: the bound has a factor 1 + o(1), so at a finite T this is a yardstick, not a bound.
     """
-    return np.asarray(2 * noise_to_signal(means, noise_var) * np.log(checked_times(times))[..., np.newaxis])
+    log_t = np.log(checked_times(times))[..., np.newaxis]
+    ratio = noise_to_signal(means, noise_var)
+    with np.errstate(invalid="ignore"):
+        # nothing at T = 1, however small the gap: infinity times 0 is 0 here
+        return np.asarray(np.where((log_t == 0) & ~np.isnan(ratio), 0.0, 2 * ratio * log_t))
 
 
 def lai_robbins_regret(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike) -> Floats:

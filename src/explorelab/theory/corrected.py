@@ -9,6 +9,7 @@ An arm never visited has an infinite limit, so an arm that has been visited is n
 Every function takes the true means, the variance of the reward noise and one horizon or an array of them, and answers
 with shape times + arms. Best arms have no bound on their visits: NaN. `epsilon` is free (0.0001 to 4, with
 a > 4/(3 (1 - eps^2/16)), so a > 4/3); when not given the one that makes the bound smallest at the largest T is taken.
+A prior that is nearly uninformative costs a little of a: `pull` is how far it draws estimates (`priors.prior_error`).
 """
 
 from __future__ import annotations
@@ -21,11 +22,17 @@ import numpy.typing as npt
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, Times, checked_n_between, checked_times
 from explorelab.theory.arms import noise_to_signal, with_best_arm
-from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, best_epsilon, sum_over_blocks, sum_over_times
+from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, Tail, sum_over_blocks, sum_over_times, tail_of
 
 
 def deterministic_visits(
-    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+    means: npt.ArrayLike,
+    noise_var: float,
+    times: npt.ArrayLike,
+    *,
+    power: float,
+    epsilon: float | None = None,
+    pull: float = 0.0,
 ) -> Floats:
     """An upper bound on the expected visits to each arm by deterministic UCL until each time.
 
@@ -34,13 +41,19 @@ def deterministic_visits(
     Valid for T >= 1, a > 4/(3 (1 - eps^2/16)), K = sqrt(2 pi e), an uncorrelated uninformative prior.
     """
     horizons = checked_times(times)
-    chosen = best_epsilon(power, horizons) if epsilon is None else epsilon
-    errors = 2 * sum_over_times(horizons, power, chosen)
+    tail = tail_of(power, pull, epsilon, horizons)
+    errors = 2 * sum_over_times(horizons, *tail)
     return np.asarray(_enough_visits(means, noise_var, horizons, power) + 2 + errors[..., np.newaxis])
 
 
 def stochastic_visits(
-    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+    means: npt.ArrayLike,
+    noise_var: float,
+    times: npt.ArrayLike,
+    *,
+    power: float,
+    epsilon: float | None = None,
+    pull: float = 0.0,
 ) -> Floats:
     """An upper bound on the expected visits to each arm by stochastic UCL with feedback cooling until each time.
 
@@ -49,11 +62,17 @@ def stochastic_visits(
     (Equal limits of the two arms would break this: after a visit to each they have probability 0.)
     Valid as the deterministic bound is, and only for the temperature dQ_min/(2 log t).
     """
-    return deterministic_visits(means, noise_var, times, power=power, epsilon=epsilon) + math.pi**2 / 6
+    return deterministic_visits(means, noise_var, times, power=power, epsilon=epsilon, pull=pull) + math.pi**2 / 6
 
 
 def block_visits(
-    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+    means: npt.ArrayLike,
+    noise_var: float,
+    times: npt.ArrayLike,
+    *,
+    power: float,
+    epsilon: float | None = None,
+    pull: float = 0.0,
 ) -> Floats:
     """An upper bound on the expected visits to each arm by block UCL until each time.
 
@@ -64,11 +83,18 @@ def block_visits(
     c > 1 the sum is finite and nothing of the kind remains.
     Valid for 1 <= T <= 1e8, otherwise as the deterministic bound is.
     """
-    return _goal_visits(means, noise_var, _block_times(times), power, epsilon, n_between=0)
+    horizons = _block_times(times)
+    return _goal_visits(means, noise_var, horizons, power, tail_of(power, pull, epsilon, horizons), n_between=0)
 
 
 def block_transitions(
-    means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, *, power: float, epsilon: float | None = None
+    means: npt.ArrayLike,
+    noise_var: float,
+    times: npt.ArrayLike,
+    *,
+    power: float,
+    epsilon: float | None = None,
+    pull: float = 0.0,
 ) -> Floats:
     """An upper bound on the expected transitions of block UCL into each arm until each time.
 
@@ -81,7 +107,8 @@ def block_transitions(
     The best arm has 1 + the sum of the others; where best arms tie they are NaN, as moves among them are not covered.
     A step function of T, the value at the end of the frame that holds T. Valid as the visits are.
     """
-    return _goal_transitions(means, noise_var, _block_times(times), power, epsilon, n_between=0)
+    horizons = _block_times(times)
+    return _goal_transitions(means, noise_var, horizons, power, tail_of(power, pull, epsilon, horizons), n_between=0)
 
 
 def graphical_visits(
@@ -91,6 +118,7 @@ def graphical_visits(
     *,
     power: float,
     epsilon: float | None = None,
+    pull: float = 0.0,
     n_between: int | None = None,
 ) -> Floats:
     """An upper bound on the expected visits to each arm by graphical block UCL until each time.
@@ -109,8 +137,9 @@ def graphical_visits(
     """
     horizons = _block_times(times)
     between = checked_n_between(n_between, np.size(means))
-    goals = _goal_visits(means, noise_var, horizons, power, epsilon, between)
-    moves = _goal_transitions(means, noise_var, horizons, power, epsilon, between)
+    tail = tail_of(power, pull, epsilon, horizons)
+    goals = _goal_visits(means, noise_var, horizons, power, tail, between)
+    moves = _goal_transitions(means, noise_var, horizons, power, tail, between)
     return goals + moves.sum(axis=-1, keepdims=True)
 
 
@@ -120,24 +149,20 @@ def _enough_visits(means: npt.ArrayLike, noise_var: float, times: npt.NDArray[np
     return np.asarray(4 * noise_to_signal(means, noise_var) * width)
 
 
-def _goal_visits(
-    means: npt.ArrayLike, noise_var: float, times: Times, power: float, epsilon: float | None, n_between: int
-) -> Floats:
-    chosen = best_epsilon(power, times) if epsilon is None else epsilon
-    errors = 2 * sum_over_blocks(times, power, chosen, n_between)
+def _goal_visits(means: npt.ArrayLike, noise_var: float, times: Times, power: float, tail: Tail, n_between: int) -> Floats:
+    errors = 2 * sum_over_blocks(times, *tail, n_between)
     return np.asarray(_enough_visits(means, noise_var, times, power) + (1 + _frame_of(times) + errors)[..., np.newaxis])
 
 
 def _goal_transitions(
-    means: npt.ArrayLike, noise_var: float, times: Times, power: float, epsilon: float | None, n_between: int
+    means: npt.ArrayLike, noise_var: float, times: Times, power: float, tail: Tail, n_between: int
 ) -> Floats:
     """The bound of `block_transitions`, with frames that count goal selections and walks of n_between arms at most."""
-    chosen = best_epsilon(power, times) if epsilon is None else epsilon
     frame = np.arange(1, int(times.max()).bit_length() + 1)
     length = 2 ** (frame - 1)
     ends = 2**frame - 1
     latest = ends + n_between * np.cumsum(-(-length // frame))
-    errors = 2 * sum_over_blocks(ends, power, chosen, n_between)
+    errors = 2 * sum_over_blocks(ends, *tail, n_between)
     visits = _enough_visits(means, noise_var, latest, power) + (1 + frame + errors)[:, np.newaxis]
     visits = np.minimum(visits, ends[:, np.newaxis])
 

@@ -1,13 +1,15 @@
-"""How good a prior is for a given task."""
+"""How good a prior is for a given task, and how much of it the bounds can bear."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from explorelab.checks import numbers
 from explorelab.errors import InputError
-from explorelab.theory._checks import checked_means
+from explorelab.theory._checks import Floats, checked_means, checked_noise_var
 
 
 def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike) -> float:
@@ -17,6 +19,45 @@ def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: np
     for all arms or one for each. 0 for an uninformative prior (infinite variance); infinite for a prior
     that is certain (variance 0) and wrong; a certain prior that is right at an arm counts 0 there.
     """
+    truth, mean, var = _checked(means, prior_mean, prior_var)
+    error, sd = np.abs(truth - mean), np.sqrt(var)
+    return float(_in_units_of(error, sd).max())
+
+
+class PriorError(NamedTuple):
+    """How far a prior stands in the way of the bounds, which are for none at all; both are 0 for an uninformative one."""
+
+    doubt: float
+    """How many prior standard deviations the prior places a best arm below its true mean."""
+    pull: float
+    """How far the prior draws the mean of a single reward to the wrong side, in standard deviations of the reward noise."""
+
+
+def prior_error(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, noise_var: float) -> PriorError:
+    """What of a prior enters the proof that limits rarely err: best arms placed too low, others too high.
+
+    With delta^2 = sigma_s^2/sigma_0^2 and n rewards of an arm, its limit errs (events 15 and 16 of appendix G) only if
+    their mean is off by z_t sqrt(1 + delta^2/n) - delta^2 e/(sigma_s sqrt(n)) standard errors: z_t is the quantile of the
+    schedule, e how far the prior mean is off to the wrong side. That is z_t - pull at least, with
+    pull = delta^2 e/sigma_s. The limit of a best arm not yet seen (n = 0) errs only if e/sigma_0 >= z_t.
+    """
+    truth, mean, var = _checked(means, prior_mean, prior_var)
+    error = np.where(truth == truth.max(), truth - mean, mean - truth)
+    wrong = np.maximum(error, 0.0)
+    in_prior_sds = _in_units_of(wrong, np.sqrt(var))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pull = np.where(wrong > 0, in_prior_sds * np.sqrt(checked_noise_var(noise_var) / var), 0.0)
+    return PriorError(float(in_prior_sds[truth == truth.max()].max()), float(pull.max()))
+
+
+def _in_units_of(error: Floats, sd: Floats) -> Floats:
+    distance = np.where(error == 0, 0.0, np.inf)
+    np.divide(error, sd, out=distance, where=sd > 0)
+    return distance
+
+
+def _checked(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """The true means, and as many prior means and variances."""
     truth = checked_means(means)
     mean, var = numbers("prior_mean", prior_mean), numbers("prior_var", prior_var, infinite=True)
     if (var < 0).any():
@@ -24,7 +65,4 @@ def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: np
     for name, values in (("prior_mean", mean), ("prior_var", var)):
         if values.shape not in ((), truth.shape):
             raise InputError(f"{name} must be one number or one for each of {truth.size} arms, got shape {values.shape}.")
-    error, sd = np.broadcast_arrays(np.abs(truth - mean), np.sqrt(var))
-    distance = np.where(error == 0, 0.0, np.inf)
-    np.divide(error, sd, out=distance, where=sd > 0)
-    return float(distance.max())
+    return truth, np.broadcast_to(mean, truth.shape), np.broadcast_to(var, truth.shape)

@@ -11,9 +11,11 @@ import xarray as xr
 
 from explorelab.errors import InputError, unknown_name
 from explorelab.theory._checks import Floats, Times, checked_costs, checked_means, checked_n_between, checked_times
-from explorelab.theory.arms import cost_of_transitions, gaps, lai_robbins_regret, lai_robbins_visits, regret_of_visits
+from explorelab.theory.arms import cost_of_transitions, gaps, lai_robbins_visits, regret_of_visits
 from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE
 from explorelab.theory.sources import THEOREMS, Bound, Source, corrected_source, misfit_of, published_source
+
+NO_NOISE = "Without reward noise there is nothing to bound."
 
 type AlgorithmName = Literal["deterministic", "stochastic", "block", "graphical"]
 
@@ -40,6 +42,8 @@ def promised(
     costs: npt.ArrayLike | None = None,
     graph: bool = False,
     n_between: int | None = None,
+    pull: float = 0.0,
+    noise: str = "gaussian",
     misfit: str = "",
 ) -> xr.Dataset:
     """A table of every bound for one algorithm on one task, over `time` and `arm`.
@@ -47,13 +51,15 @@ def promised(
     Variables: `lai_robbins_visits`, `lai_robbins_regret`, and `published_` and `corrected_` with each of `visits`,
     `regret`, `transitions` and `cost`. Each has the attributes `long_name` and `valid_when`, and where numbers are
     missing for a reason (NaN), `does_not_apply` with that reason. Visits of best arms are always NaN: nothing bounds
-    them.
+    them. No bound on visits or transitions exceeds T, which there cannot be more of.
 
     `power` and `scale` are a and K of the agent's alpha_t = 1/(K t^a); `beta` is the factor of the published bounds and
     `epsilon` that of appendix G (when not given, the best for the largest time). `costs[j, i]` is the mean cost of a
     move from arm j to arm i. `graph` says that the task restricts moves, which only "graphical" is made for;
-    `n_between` is for that one, see `corrected.graphical_visits`. `misfit` is a sentence on why the agent is none of those
-    that the theorems speak of; every upper bound is then missing, for that reason.
+    `n_between` is for that one, see `corrected.graphical_visits`. `pull` is how far the prior draws estimates
+    (`prior_error`). `noise` is the kind of reward noise: the Lai-Robbins bound is for Gaussian noise, and says so where
+    that is another. `misfit` is a sentence on why the agent is none of those that the theorems speak of; every upper
+    bound is then missing, for that reason. Without noise (`noise_var` 0) there is nothing to bound.
     """
     if algorithm not in THEOREMS:
         raise unknown_name("algorithm", algorithm, THEOREMS)
@@ -66,35 +72,45 @@ def promised(
     between = checked_n_between(n_between, truth.size) if theorems.walks else None
     prices = None if costs is None else checked_costs(costs, truth.size)
 
-    misfit = misfit or misfit_of(theorems, scale, graph)
-    promises = _lai_robbins(truth, noise_var, horizons)
+    nothing = NO_NOISE if noise_var == 0 else ""
+    misfit = nothing or misfit or misfit_of(theorems, scale, graph)
+    promises = _lai_robbins(truth, noise_var, horizons, noise, nothing)
     for name, source in {
         "published": published_source(theorems, misfit, power, beta),
-        "corrected": corrected_source(theorems, misfit, power, epsilon, between, int(horizons.max())),
+        "corrected": corrected_source(theorems, misfit, power, pull, epsilon, between, int(horizons.max())),
     }.items():
         parts = _visits_and_regret(source, theorems.walks, truth, noise_var, horizons)
         parts |= _transitions_and_cost(source, theorems.title, truth, noise_var, horizons, prices)
         for quantity, promise in parts.items():
             title = f"{name} upper bound on the {promise.long_name}"
             promises[f"{name}_{quantity}"] = promise._replace(long_name=title)
-    return _table(promises, truth, horizons, {"algorithm": algorithm, "noise_var": noise_var, "power": power})
+    return _table(
+        promises, truth, horizons, {"algorithm": algorithm, "noise": noise, "noise_var": noise_var, "power": power}
+    )
 
 
-def _lai_robbins(means: Floats, noise_var: float, times: Times) -> dict[str, _Promise]:
-    visits, regret = lai_robbins_visits(means, noise_var, times), lai_robbins_regret(means, noise_var, times)
+def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_not: str) -> dict[str, _Promise]:
     when = (
         "Any uniformly good algorithm in the limit of long horizons: the leading term of a lower bound, "
         "so a yardstick and not a bound at a finite T."
     )
+    of_what = "asymptotic"
+    if noise != "gaussian":
+        of_what += ", for Gaussian noise"
+        when += f" It is for Gaussian noise of the same variance; with {noise} noise the true limit is another."
+    visits = np.full((times.size, means.size), np.nan) if why_not else lai_robbins_visits(means, noise_var, times)
+    visits = np.minimum(visits, times[:, np.newaxis])
+    regret = np.full(times.size, np.nan) if why_not else regret_of_visits(means, visits)
+    name = f"Lai-Robbins lower bound ({of_what}) on the expected"
     return {
-        "lai_robbins_visits": _Promise(visits, "Lai-Robbins lower bound on the expected visits to an arm", when),
-        "lai_robbins_regret": _Promise(regret, "Lai-Robbins lower bound on the expected regret", when),
+        "lai_robbins_visits": _Promise(visits, f"{name} visits to an arm", when, why_not),
+        "lai_robbins_regret": _Promise(regret, f"{name} regret", when, why_not),
     }
 
 
 def _visits_and_regret(source: Source, walks: bool, means: Floats, noise_var: float, times: Times) -> dict[str, _Promise]:
     why_not = source.why_not or (_tied(means) if walks else "")
-    visits, why_not = _apply(source.visits, source.least if walks else 1, means, noise_var, times, why_not)
+    visits, why_not = _apply(source, source.visits, source.least if walks else 1, means, noise_var, times, why_not)
     # where every arm is a best arm the regret is 0 whatever the visits, but not where the bound is void
     void = bool(why_not) & np.isnan(visits).all(axis=1)
     regret = np.where(void, np.nan, regret_of_visits(means, visits))
@@ -108,7 +124,7 @@ def _transitions_and_cost(
     source: Source, title: str, means: Floats, noise_var: float, times: Times, costs: Floats | None
 ) -> dict[str, _Promise]:
     none = "" if source.transitions else f"The paper has no bound on the transitions of {title}."
-    moves, why_not = _apply(source.transitions, source.least, means, noise_var, times, source.why_not or none)
+    moves, why_not = _apply(source, source.transitions, source.least, means, noise_var, times, source.why_not or none)
     if not (source.why_not or none):
         # with ties the arms below the best keep their bound: the numbers stay, and the sentence is added
         why_not = " ".join(filter(None, (why_not, _tied(means))))
@@ -123,16 +139,22 @@ def _transitions_and_cost(
 
 
 def _apply(
-    bound: Bound | None, least: int, means: Floats, noise_var: float, times: Times, why_not: str
+    source: Source, bound: Bound | None, least: int, means: Floats, noise_var: float, times: Times, why_not: str
 ) -> tuple[Floats, str]:
-    """The bound at the times it covers, NaN elsewhere, and why it is NaN there."""
+    """The bound at the times it covers, T at most, NaN elsewhere, and why it is NaN there."""
     values = np.full((times.size, means.size), np.nan)
     if why_not or bound is None:
         return values, why_not
-    covered = times >= least
+    covered = (times >= least) & (times <= source.most)
     if covered.any():
-        values[covered] = bound(means, noise_var, times[covered])
-    return values, "" if covered.all() else f"The bound needs T >= {least}, because log log T enters."
+        values[covered] = np.minimum(bound(means, noise_var, times[covered]), times[covered, np.newaxis])
+    too_short = f"The bound needs T >= {least}, because log log T enters." if (times < least).any() else ""
+    too_long = (
+        f"The bound is computed for T <= {source.most:,} only: it adds up over blocks."
+        if (times > source.most).any()
+        else ""
+    )
+    return values, " ".join(filter(None, (too_short, too_long)))
 
 
 def _tied(means: Floats) -> str:

@@ -9,6 +9,7 @@ The maximum is ours: at t = 1 the ceiling is 0, yet one slice is needed. c > 1 i
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +17,22 @@ from scipy.special import zeta
 
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, Times, checked_times
+from explorelab.theory.quantile import CREDIBILITY_SCALE, upper_quantile
 
 SMALLEST_POWER = 4 / 3
 """The a above which appendix G has a bound, for a small enough eps."""
+
+LEAST_POWER = SMALLEST_POWER * (1 + 1e-8)
+"""The a from which on it can be computed: nearer to 4/3 no eps is left."""
 
 SMALLEST_EPSILON = 1e-4
 """Smaller eps are true too, but need more than log T / eps slices, and no bound is better for them."""
 
 MARGIN = 1e-9
 """How far c must be above 1: nearer, the zeta functions below, which grow like 1/(c - 1), cancel to noise."""
+
+FIRST_QUANTILE = float(upper_quantile(1 / CREDIBILITY_SCALE))
+"""z_1 = Phi^-1(1 - 1/K) = 0.7, the smallest quantile of the schedule: it grows with t."""
 
 LONGEST_BLOCK_HORIZON = 10**8
 """The block sums hold one number for each block; this many choices are about 4 million blocks."""
@@ -41,6 +49,28 @@ def tail_exponent(power: float, epsilon: float) -> float:
             f"for epsilon = {epsilon:g}, got {power}."
         )
     return exponent
+
+
+class Tail(NamedTuple):
+    """What the sums of P_t depend on."""
+
+    power: float
+    epsilon: float
+
+
+def power_left(power: float, pull: float) -> float:
+    """What a prior that draws estimates by `pull` leaves of the power a: a (1 - pull/z_1)^2; nothing if it draws too far.
+
+    A limit then errs only if a sample mean is off by z_t - pull standard errors, in place of z_t. Quantiles grow from z_1
+    on, so z_t - pull >= (1 - pull/z_1) z_t, and P_t holds with the power that makes its z_t so much smaller.
+    """
+    return power * max(0.0, 1 - pull / FIRST_QUANTILE) ** 2
+
+
+def tail_of(power: float, pull: float, epsilon: float | None, times: npt.ArrayLike) -> Tail:
+    """What the sums of P_t need: the power that the prior leaves, and epsilon, the best one where none is given."""
+    left = power_left(power, pull)
+    return Tail(left, best_epsilon(left, times) if epsilon is None else epsilon)
 
 
 def error_probability(times: npt.ArrayLike, power: float, epsilon: float, spread: int = 1) -> Floats:

@@ -8,9 +8,15 @@ from functools import partial
 from typing import NamedTuple
 
 from explorelab.theory import corrected, published
-from explorelab.theory._checks import Floats
+from explorelab.theory._checks import LARGEST_TIME, Floats
 from explorelab.theory.quantile import CREDIBILITY_SCALE
-from explorelab.theory.remainder import SMALLEST_POWER, best_epsilon, tail_exponent
+from explorelab.theory.remainder import (
+    LEAST_POWER,
+    LONGEST_BLOCK_HORIZON,
+    best_epsilon,
+    power_left,
+    tail_exponent,
+)
 
 type Bound = Callable[..., Floats]
 
@@ -23,6 +29,7 @@ class Theorems(NamedTuple):
     corrected_visits: Bound
     published_transitions: Bound | None = None
     corrected_transitions: Bound | None = None
+    in_blocks: bool = False  # corrected bounds add up over blocks, so not over any number of them
     walks: bool = False  # on a graph: visits include walks, and so need what a bound on transitions needs
 
 
@@ -43,11 +50,13 @@ THEOREMS: dict[str, Theorems] = {
         corrected.block_visits,
         published.block_transitions,
         corrected.block_transitions,
+        in_blocks=True,
     ),
     "graphical": Theorems(
         "graphical block UCL",
         published.graphical_visits,
         corrected.graphical_visits,
+        in_blocks=True,
         walks=True,
     ),
 }
@@ -59,6 +68,7 @@ class Source(NamedTuple):
     visits: Bound
     transitions: Bound | None
     least: int  # the first time at which its bound on transitions is finite
+    most: int  # the last time at which its bounds can be computed
     valid_when: str
     why_not: str
 
@@ -85,21 +95,24 @@ def published_source(theorems: Theorems, misfit: str, power: float, beta: float)
     when += " The published proof takes visits and rewards for independent, which appendix G corrects."
     wrong_power = f"The published bound holds only for a = 1; here a = {power:g}." if power != 1 else ""
     moves = theorems.published_transitions and partial(theorems.published_transitions, beta=beta)
-    return Source(partial(theorems.published_visits, beta=beta), moves, 2, when, misfit or wrong_power)
+    return Source(partial(theorems.published_visits, beta=beta), moves, 2, LARGEST_TIME, when, misfit or wrong_power)
 
 
 def corrected_source(
-    theorems: Theorems, misfit: str, power: float, epsilon: float | None, between: int | None, longest: int
+    theorems: Theorems, misfit: str, power: float, pull: float, epsilon: float | None, between: int | None, longest: int
 ) -> Source:
     """The corrected bounds for one algorithm, which are for a > 4/3; the best epsilon where none is given."""
     visits, moves = theorems.corrected_visits, theorems.corrected_transitions
-    if power <= SMALLEST_POWER:
-        wrong_power = f"The corrected bound needs a > 4/3; here a = {power:g}."
-        return Source(visits, moves, 1, _conditions(theorems, "a > 4/3"), misfit or wrong_power)
-    chosen = best_epsilon(power, longest) if epsilon is None else epsilon
-    tail_exponent(power, chosen)  # an epsilon too large for the power is refused, whether or not it is needed
-    options = {"power": power, "epsilon": chosen}
+    most = LONGEST_BLOCK_HORIZON if theorems.in_blocks else LARGEST_TIME
+    left = power_left(power, pull)
+    if left <= LEAST_POWER:
+        wrong_power = f"The corrected bound needs a > 4/3; here a = {power:g}"
+        wrong_power += f", of which the prior leaves {left:.4g}." if power > LEAST_POWER else "."
+        return Source(visits, moves, 1, most, _conditions(theorems, "a > 4/3"), misfit or wrong_power)
+    chosen = best_epsilon(left, longest) if epsilon is None else epsilon
+    tail_exponent(left, chosen)  # an epsilon too large for the power is refused, whether or not it is needed
+    options = {"power": power, "epsilon": chosen, "pull": pull}
     when = _conditions(theorems, f"a = {power:g} (epsilon = {chosen:.4g})")
     moves = moves and partial(moves, **options)
     visits = partial(visits, **options, n_between=between) if theorems.walks else partial(visits, **options)
-    return Source(visits, moves, 1, when, misfit)
+    return Source(visits, moves, 1, most, when, misfit)
