@@ -25,6 +25,7 @@ from explorelab.fitting.solve import Ending, endings, minimised, problems
 
 PSEUDO_PEOPLE = 2.0
 PSEUDO_SD = 0.5
+ONE_PERSON = "empirical Bayes needs at least 2 participants, got 1: use method='map'."
 
 
 class GroupFit(NamedTuple):
@@ -80,7 +81,7 @@ def fit_group(
     rounds = checks.whole("rounds", rounds, at_least=1)
     member = np.zeros(len(row_lists), int) if sets is None else np.asarray(sets)
     if len(row_lists) < 2:
-        raise InputError("empirical Bayes needs at least 2 participants, got 1: use method='map'.")
+        raise InputError(ONE_PERSON)
     best = best_of_starts(fitted, with_prior(fitted, row_lists, prior=True), starts, seed, "fitting", progress)
     group = _Group(fitted, row_lists, member, best, progress)
     moved = [group.round(f"group, round {round_ + 1}", tolerance) for round_ in range(rounds) if group.learning.any()]

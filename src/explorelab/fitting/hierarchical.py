@@ -23,7 +23,7 @@ from explorelab.fitting.nuts import Draw, Settings, Starts, run_chains
 from explorelab.fitting.population import Known, bounded
 from explorelab.fitting.results import as_tree, on_natural_scale, space_table
 from explorelab.fitting.solve import limits, predicted
-from explorelab.people.criteria import chance_nll, pseudo_r2
+from explorelab.people.criteria import chance_nll, share_foreseen
 from explorelab.people.data import Choices
 
 type OnFailure = Literal["raise", "warn"]
@@ -252,7 +252,7 @@ def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, pr
             "n_choices": (each, choices.n_scored),
             "aic": (each, nothing, undefined),
             "bic": (each, nothing, undefined),
-            "pseudo_r2": (each, pseudo_r2(-ll, chance=chance_nll(choices))),
+            "pseudo_r2": (each, share_foreseen(-ll, chance_nll(choices))),
             "converged": (each, people_converged(report.measures, len(drawn.mean), list(choices.participants))),
         },
         coords={"participant": list(choices.participants), "parameter": names, "parameter_2": names},

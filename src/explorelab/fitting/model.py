@@ -34,21 +34,24 @@ def prepare(
     free: Sequence[str] | None = None,
     fixed: Mapping[str, Any] | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
+    seen: np.ndarray | None = None,
 ) -> Fitted:
     """The agent with its free parameters and the data as arrays.
 
     `free` names the parameters to estimate (by default those in which people differ, and the noise variance where the
     data do not say it); `fixed` gives values to others; `space` changes the bounds and priors of free ones, as in
-    `{"temperature": {"low": 0.01, "high": 100}}`.
+    `{"temperature": {"low": 0.01, "high": 100}}`. Whatever follows the rewards (where parameters are sought, values that
+    nobody gave) comes from the blocks that are `seen` (rows; by default all): those of the others change nothing here.
     """
     if not isinstance(choices, Choices):
         raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
     fixed = dict(fixed or {})
-    built = agent if isinstance(agent, Agent) else named(choices, agent, fixed)
+    known_rows = choices if seen is None else choices.rows(seen)
+    built = agent if isinstance(agent, Agent) else named(known_rows, agent, fixed)
     if isinstance(agent, Agent) and fixed:
         raise InputError("fixed values belong to an agent given by name; an agent that is built has its values already.")
     _check_places(built, choices)
-    params = _with_data(built, choices, fixed)
+    params = _with_data(built, choices, units_of(known_rows))
     names = _free(built, choices, free, fixed)
     for name in names:
         if name not in params:
@@ -56,7 +59,7 @@ def prepare(
         if np.ndim(params[name]):
             raise InputError(f"{name} cannot be free: it was given for each arm.")
     known = {name: np.asarray(value, np.float64) for name, value in params.items() if name not in names}
-    sought = space_for(names, choices, space)
+    sought = space_for(names, known_rows, space)
     with jax.enable_x64(True):
         fixed_values = jax.tree.map(jnp.asarray, known)
         data = Data(blocks_of(choices), ways_of(choices.layout), fixed_values, origin_of(sought))
@@ -90,11 +93,11 @@ def _check_places(agent: Agent, choices: Choices) -> None:
         )
 
 
-def _with_data(agent: Agent, choices: Choices, fixed: Mapping[str, Any]) -> dict[str, Any]:
+def _with_data(agent: Agent, choices: Choices, units: Units) -> dict[str, Any]:
     """The agent's parameters, and what the data add: noise variance, horizon, number of arms."""
     noise = choices.layout.noise_var
     added = {
-        "noise_var": noise if noise else 0.1 * units_of(choices).reward_sd ** 2,
+        "noise_var": 0.1 * units.reward_sd**2 if noise is None else noise,
         "horizon": float(choices.n_trials),
         "n_arms": float(choices.layout.n_arms),
     }
@@ -112,5 +115,7 @@ def _free(agent: Agent, choices: Choices, free: Sequence[str] | None, fixed: Map
         return names
     names = tuple(name for name in agent.free if name not in fixed)
     learns = agent.build is not None and any(name in names for name in ("prior_var", "prior_mean", "length_scale"))
-    unknown_noise = not choices.layout.noise_var and "noise_var" not in agent.params and "learning_rate" not in agent.params
+    unknown_noise = (
+        choices.layout.noise_var is None and "noise_var" not in agent.params and "learning_rate" not in agent.params
+    )
     return (*names, "noise_var") if learns and unknown_noise else names

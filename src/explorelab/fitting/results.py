@@ -20,7 +20,7 @@ from explorelab.fitting.model import Fitted
 from explorelab.fitting.optimise import REASONS, Status
 from explorelab.fitting.solve import Ending
 from explorelab.fitting.spaces import SCALES, Space
-from explorelab.people.criteria import aic, bic, chance_nll, pseudo_r2
+from explorelab.people.criteria import aic, bic, chance_nll, share_foreseen
 from explorelab.people.data import Choices
 
 
@@ -87,7 +87,7 @@ def estimates(
             "n_choices": ("participant", n),
             "aic": ("participant", aic(ll, k)),
             "bic": ("participant", bic(ll, k, np.maximum(n, 1))),
-            "pseudo_r2": ("participant", pseudo_r2(-ll, chance=chance_nll(choices))),
+            "pseudo_r2": ("participant", share_foreseen(-ll, chance_nll(choices))),
             "converged": ("participant", status == Status.CONVERGED),
             "status": ("participant", [REASONS[Status(each)] for each in status]),
             "n_steps": ("participant", best.n_steps),

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 from explorelab import checks
 from explorelab.errors import InputError, unknown_name
 from explorelab.people.data import Choices
+from explorelab.rounding import spread
 
 
 class Scale(NamedTuple):
@@ -117,7 +118,7 @@ class Units(NamedTuple):
 def units_of(choices: Choices) -> Units:
     """Centre and spread of the rewards that were seen, and how far apart arms lie."""
     rewards = choices.reward[choices.observed]
-    sd = float(rewards.std()) if rewards.size else 1.0
+    sd = spread(rewards)
     distances = choices.layout.distances
     apart = distances[distances > 0] if distances is not None else np.ones(1)
     return Units(
@@ -165,7 +166,11 @@ DIMENSIONS: dict[str, MakeDimension] = {
 
 
 def space_for(names: Sequence[str], choices: Choices, changes: Mapping[str, Mapping[str, Any]] | None = None) -> Space:
-    """The dimensions of these parameters in the units of these choices, with changes to any of their fields."""
+    """The dimensions of these parameters in the units of these choices, with changes to any of their fields.
+
+    Centres, spreads and bounds come from the rewards here and from nothing else: whoever leaves blocks out leaves them out
+    of these choices too.
+    """
     changes = changes or {}
     for name in changes:
         if name not in names:

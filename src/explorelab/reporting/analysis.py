@@ -13,7 +13,7 @@ from explorelab.agents import Agent
 from explorelab.errors import InputError
 from explorelab.people.data import Choices
 from explorelab.people.reading import CheckReport
-from explorelab.reporting.models import free_of
+from explorelab.reporting.models import free_of, parsed
 from explorelab.reporting.settings import FEW_PEOPLE, Settings
 
 type Step = Callable[[str], None]
@@ -118,7 +118,10 @@ def _compared(choices: Choices, settings: Settings, how: dict[str, Any]) -> xr.D
     from explorelab.fitting.comparison import compare
 
     within = settings.within if settings.criterion == "cv" else None
-    return compare(choices, settings.models, criterion=settings.criterion, method=LEFT_OUT, within=within, **how)
+    # By name, not as they were built from all choices: what nobody gave must follow each fold's own training blocks.
+    asked = {text: parsed(text) for text in settings.models}
+    agents, fixed = ({text: getattr(each, part) for text, each in asked.items()} for part in ("name", "fixed"))
+    return compare(choices, agents, fixed=fixed, criterion=settings.criterion, method=LEFT_OUT, within=within, **how)
 
 
 def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> str:

@@ -1,0 +1,36 @@
+"""Where numbers differ by more than rounding, and where they do not: the one place that decides it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+type Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+NEGLIGIBLE = 1e-10
+"""Differences below this share of the numbers themselves are rounding: sums of a million terms stay well below it."""
+
+
+def spread(values: Any) -> float:
+    """The standard deviation of the numbers that are finite, exactly 0 where they differ by rounding alone or are none."""
+    known = np.asarray(values, np.float64).ravel()
+    known = known[np.isfinite(known)]
+    if not known.size:
+        return 0.0
+    size = float(np.abs(known).max())
+    # In units of the largest, so that squares of huge and of tiny numbers stay numbers.
+    sd = float((known / size).std()) if size else 0.0
+    return sd * size if sd > NEGLIGIBLE else 0.0
+
+
+def flat(curves: Floats) -> np.ndarray:
+    """Whether each curve (the last axis) stays where it is, to rounding."""
+    reach = np.ptp(curves, axis=-1)
+    return np.asarray(reach <= NEGLIGIBLE * np.abs(curves).max(axis=-1))
+
+
+def without_rounding(difference: Floats, *terms: Any) -> Floats:
+    """A difference of these terms, exactly 0 where it is no more than their rounding."""
+    size = np.max(np.abs(np.broadcast_arrays(*terms)), axis=0)
+    return np.where(np.abs(difference) <= NEGLIGIBLE * size, 0.0, difference)
