@@ -13,6 +13,7 @@ import xarray as xr
 from explorelab import checks
 from explorelab.errors import InputError
 from explorelab.fitting.best import Best
+from explorelab.extras import needs
 from explorelab.fitting.convergence import ConvergenceError, ConvergenceWarning, Report, examined, people_converged
 from explorelab.fitting.empirical import fit_group
 from explorelab.fitting.identified import correlations, identified
@@ -68,6 +69,7 @@ def sample(
     scales. Chains that have not converged raise `ConvergenceError`; with `on_failure="warn"` they come back with
     a `ConvergenceWarning`, and the attribute `convergence` says what failed.
     """
+    needs("bayes", "method nuts")
     chains = checks.whole("chains", chains, at_least=2)
     draws = checks.whole("draws", draws, at_least=4)
     warmup = checks.whole("warmup", warmup, at_least=1)

@@ -14,6 +14,7 @@ import xarray as xr
 from scipy.special import logsumexp
 
 from explorelab.errors import InputError
+from explorelab.extras import needs
 
 LEAST_DRAWS = 100
 """Fewer have no tail to smooth."""
@@ -27,6 +28,7 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     participant_p_loo, n_bad. Totals: elpd_total, standard_error, p_loo_total, n_bad_total. The attributes hold `good_k`,
     `convergence`, and `warning`, which is empty if all is well.
     """
+    needs("bayes", "loo_by_block")
     if not {"log_likelihood", "posterior"} <= set(getattr(tree, "children", ())):
         raise InputError("loo_by_block needs the draws of a hierarchical fit, method='nuts', and this has none.")
     draws = tree["log_likelihood"].to_dataset()["block"]

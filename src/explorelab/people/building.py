@@ -127,7 +127,7 @@ def _table(look: Look, trials: Trials, kept: np.ndarray) -> pd.DataFrame:
         elif name == "reaction_time_ms":
             table[name] = as_numbers(frame[name])[0]
         elif name == "available":
-            table[name] = as_text(frame[name]).to_pandas().to_numpy(object)
+            table[name] = as_text(frame[name])
         elif name not in table.columns and name != look.task.start:
             table[name] = typed(frame[name])
     return table

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 NO_NUMBER = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "none")
 """What files write where there is no number."""
@@ -16,34 +13,13 @@ YES = ("1", "true", "yes", "t", "y", "1.0")
 NO = ("0", "false", "no", "f", "n", "0.0", "", "na", "nan", "null", "none")
 
 
-def as_text(column: pd.Series) -> pa.Array:
+def as_text(column: pd.Series) -> np.ndarray:
     """Each value as trimmed text, empty where there is none; whole numbers without a decimal point."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels = [*as_text(pd.Series(column.cat.categories)).to_pylist(), ""]
-        text = pa.array(np.array(labels, object)[column.cat.codes], pa.string())
-    elif pd.api.types.is_float_dtype(column.dtype):
-        text = _numbers_as_text(column.to_numpy(np.float64, na_value=np.nan))
-    elif column.dtype == object:
-        text = _one_by_one(column)
-    else:
-        try:
-            text = _one_piece(pa.array(column, from_pandas=True)).cast(pa.string())
-        except (pa.ArrowException, TypeError, ValueError):
-            text = _one_by_one(column)
-    return pc.utf8_trim_whitespace(pc.fill_null(text, ""))
-
-
-def _one_by_one(values: Iterable[Any]) -> pa.Array:
-    return pa.array([_as_text(value) for value in values], pa.string())
-
-
-def _numbers_as_text(values: np.ndarray) -> pa.Array:
-    known = values[np.isfinite(values)]
-    array = pa.array(values, from_pandas=True)
-    whole = len(known) == np.isfinite(values).sum() and (known == np.round(known)).all() and (np.abs(known) < 2**53).all()
-    if whole and not np.isinf(values).any():
-        return array.cast(pa.int64()).cast(pa.string())
-    return _one_by_one(values.tolist())
+        labels = [*as_text(pd.Series(column.cat.categories)), ""]
+        return np.array(labels, object)[column.cat.codes]
+    values = column.to_numpy(object, na_value=None)
+    return np.array([(value if type(value) is str else _as_text(value)).strip() for value in values], object)
 
 
 def _as_text(value: Any) -> str:
@@ -56,32 +32,15 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def _one_piece(array: Any) -> pa.Array:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-
-
 def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """The values as float64, NaN where there is none, and a mask of those that are something else than a number."""
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype):
         return column.to_numpy(np.float64, na_value=np.nan), np.zeros(len(column), bool)
-    text = as_text(column)
-    empty = pc.is_in(text, value_set=pa.array(NO_NUMBER))
-    known = pc.if_else(empty, pa.scalar(None, pa.string()), text)
-    try:
-        return known.cast(pa.float64()).to_numpy(zero_copy_only=False), np.zeros(len(column), bool)
-    except pa.ArrowInvalid:
-        return _numbers_one_by_one(known)
-
-
-def _numbers_one_by_one(text: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    coded = text.dictionary_encode()
-    numbers = [_number(value) for value in coded.dictionary.to_pylist()]
-    codes = coded.indices.to_numpy(zero_copy_only=False)
-    present = np.asarray(pc.is_valid(text).to_numpy(zero_copy_only=False), bool)
-    at = np.where(present, codes, 0).astype(int)
-    values = np.array([np.nan if number is None else number for number in numbers], np.float64)[at]
-    bad = np.array([number is None for number in numbers], bool)[at] & present
-    return np.where(present, values, np.nan), bad
+    codes, labels = codes_of(column)
+    numbers = [np.nan if label in NO_NUMBER else _number(label) for label in labels]
+    values = np.array([np.nan if number is None else number for number in numbers], np.float64)
+    bad = np.array([number is None for number in numbers], bool)
+    return values[codes], bad[codes]
 
 
 def _number(text: str) -> float | None:
@@ -93,24 +52,21 @@ def _number(text: str) -> float | None:
 
 def is_empty(column: pd.Series) -> np.ndarray:
     """Where the column holds nothing."""
-    return _among(as_text(column), [""])
+    return as_text(column) == ""
 
 
 def as_flags(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """The values as bool (an empty one is False), and a mask of those that are neither yes nor no."""
-    text = pc.utf8_lower(as_text(column))
-    yes, no = _among(text, YES), _among(text, NO)
-    return yes, ~(yes | no)
-
-
-def _among(text: pa.Array, values: Iterable[str]) -> np.ndarray:
-    return np.asarray(pc.is_in(text, value_set=pa.array(list(values))).to_numpy(zero_copy_only=False), bool)
+    codes, labels = codes_of(column)
+    yes = np.array([label.lower() in YES for label in labels], bool)
+    no = np.array([label.lower() in NO for label in labels], bool)
+    return yes[codes], ~(yes | no)[codes]
 
 
 def codes_of(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """For each value the index of its label, and the labels as text in the order in which they first appear."""
-    coded = as_text(column).dictionary_encode()
-    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
+    codes, labels = pd.factorize(as_text(column))
+    return codes.astype(np.int64), [str(label) for label in labels]
 
 
 def typed(column: pd.Series) -> np.ndarray:

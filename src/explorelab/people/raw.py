@@ -8,15 +8,12 @@ import io
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pa_parquet
 
 from explorelab.errors import InputError
+from explorelab.extras import needs
 from explorelab.people.columns import is_empty
 from explorelab.people.problem import Problem, grouped
 
@@ -61,6 +58,10 @@ def raw_of_frame(frame: pd.DataFrame, source: str = "table", first_row: int = 0)
 
 
 def _parquet(data: bytes, path: Path) -> Raw:
+    needs("parquet", "reading a Parquet file")
+    import pyarrow as pa
+    import pyarrow.parquet as pa_parquet
+
     try:
         table = pa_parquet.read_table(io.BytesIO(data))
         frame = table.to_pandas()
@@ -123,39 +124,24 @@ def _separator(header: str) -> str:
 def _parsed(text: str, separator: str, path: Path) -> Raw:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    ragged: list[tuple[int, int, int, str]] = []
-
-    def remember(row: Any) -> str:
-        ragged.append((row.number, row.actual_columns, row.expected_columns, row.text))
-        return "skip"
-
-    data = text.encode()
-    parse = pa_csv.ParseOptions(
-        delimiter=separator, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=remember
-    )
-    everything = pa_csv.ReadOptions(
-        use_threads=False, autogenerate_column_names=True, block_size=min(len(data) + 2, 2**31 - 1)
-    )
-    n_columns = len(_header_names(text, separator))
-    as_strings = pa_csv.ConvertOptions(
-        column_types={f"f{i}": pa.string() for i in range(n_columns)}, strings_can_be_null=False, check_utf8=False
-    )
     try:
-        table = pa_csv.read_csv(io.BytesIO(data), everything, parse, as_strings)
-    except (pa.ArrowException, OSError) as error:
+        header, *records = csv.reader(io.StringIO(text), delimiter=separator)
+    except csv.Error as error:
         raise InputError(f"{path}: not a table that can be read: {_first_line(error)}.") from None
-    bad = np.array([number for number, *_ in ragged], int)
-    rows = np.delete(np.arange(1, table.num_rows + len(bad) + 1), bad - 1)
-    raw = Raw(table.to_pandas().iloc[1:].reset_index(drop=True), rows[1:], str(path))
-    names = [str(name).strip() for name in table.slice(0, 1).to_pylist()[0].values()]
-    raw.frame.columns = _one_of_each(names, raw)
-    raw.problems += _ragged(ragged, separator, len(raw.rows) + len(bad))
+    width = len(header)
+    # An empty line is a row without values, which is passed over later, with a note.
+    rows = np.array([i for i, record in enumerate(records, 2) if len(record) in (0, width)], int)
+    ragged = [
+        (i, len(record), width, separator.join(record))
+        for i, record in enumerate(records, 2)
+        if len(record) not in (0, width)
+    ]
+    kept = [records[i - 2] or [""] * width for i in rows]
+    raw = Raw(pd.DataFrame(kept, columns=range(width), dtype=object), rows, str(path))
+    raw.frame.columns = _one_of_each([name.strip() for name in header], raw)
+    raw.problems += _ragged(ragged, separator, len(records))
     raw.frame = raw.frame.loc[:, [name for name in raw.frame.columns if name]]
     return raw
-
-
-def _header_names(text: str, separator: str) -> list[str]:
-    return next(csv.reader(io.StringIO(text[:LONGEST_HEADER]), delimiter=separator), [])
 
 
 def _ragged(ragged: list[tuple[int, int, int, str]], separator: str, n_rows: int) -> list[Problem]:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from explorelab import checks
 from explorelab.errors import InputError
+from explorelab.extras import needs
 from explorelab.files import check_writable, write_whole
 from explorelab.people.data import NOWHERE, Choices, Layout
 from explorelab.people.raw import raw_of_frame
@@ -36,6 +37,8 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
     target = Path(path)
     if target.suffix not in (".csv", ".parquet"):
         raise InputError(f"{target}: expected a name that ends in .csv or .parquet, got {target.suffix or 'neither'}.")
+    if target.suffix == ".parquet":
+        needs("parquet", "writing a Parquet file")
     if isinstance(choices, pd.DataFrame):
         choices = choices_from_frame(choices, task)
     frame, table, means = _written(choices, target)

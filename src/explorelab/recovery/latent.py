@@ -14,6 +14,7 @@ import xarray as xr
 from explorelab.agents import Agent
 from explorelab.agents.types import Params, Ways
 from explorelab.errors import InputError
+from explorelab.extras import needs
 from explorelab.files import write_whole
 from explorelab.fitting.likelihood import Block, replay
 from explorelab.fitting.objective import Model
@@ -156,6 +157,8 @@ def check_ending(path: Path) -> None:
     """Raise if latent variables cannot be written under this name."""
     if path.suffix not in ENDINGS:
         raise InputError(f"{path}: expected a name that ends in {', '.join(ENDINGS)}, got {path.suffix or 'none of them'}.")
+    if path.suffix == ".parquet":
+        needs("parquet", "writing a Parquet file")
 
 
 def write_latent(latent: xr.Dataset, path: Path) -> None:

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,8 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from explorelab.errors import InputError
 from explorelab.study.admin_api import admin_router
+from explorelab.study.built_pages import STATIC, check_built
 from explorelab.study.context import Context
 from explorelab.study.design import Study
 from explorelab.study.limits import BodyLimit
@@ -26,7 +25,6 @@ from explorelab.study.participant_api import participant_router, pilot_key_of
 from explorelab.study.refusals import Refused
 from explorelab.study.store import Store
 
-STATIC = Path(__file__).parent / "static"
 MTURK = "https://*.mturk.com"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
@@ -39,8 +37,7 @@ def create_app(
     study: Study, store: Store, *, admin_password: str, public_origin: str = "", now: Callable[[], float] = time.time
 ) -> FastAPI:
     """The application for a study on its database; closing the application closes the database."""
-    if not (STATIC / "study.js").is_file():
-        raise InputError("the participants' page has not been built: run `make page` (it needs Node 20) first.")
+    check_built()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

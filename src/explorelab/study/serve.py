@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from explorelab.errors import InputError
+from explorelab.study.built_pages import check_built
 from explorelab.study.listening import bound, run_workers
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def serve(
 
     from explorelab.study.settings import load_study
 
+    check_built()
     study = load_study(folder)
     password, made = password_for(host, password_file)
     if public_url and not re.match(r"https?://[^/]", public_url):
@@ -154,6 +156,7 @@ def serving(folder: Path) -> Iterator[str]:
 
     import uvicorn
 
+    check_built()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -22,6 +22,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError
 
 from explorelab.errors import InputError
+from explorelab.extras import needs
 from explorelab.study.migrating import migrate
 from explorelab.study.tables import settings
 
@@ -188,7 +189,8 @@ def engine_for(url: str, folder: Path) -> Engine:
         how = {"connect_timeout": 10, "options": "-c synchronous_commit=on -c lock_timeout=10s -c statement_timeout=60s"}
         return create_engine(address, pool_size=THREADS, max_overflow=4, connect_args=how)
     except (NoSuchModuleError, ModuleNotFoundError):
-        raise InputError("PostgreSQL needs the package psycopg: pip install 'explorelab[postgresql]'.") from None
+        needs("postgresql", "PostgreSQL")
+        raise
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
