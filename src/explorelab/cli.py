@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from explorelab import cli_people, cli_recovery, cli_study
-from explorelab.cli_parts import AsJson, long_work
+from explorelab import __version__, cli_people, cli_recovery, cli_study
+from explorelab.cli_parts import AsJson, long_work, whole_summaries
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="explorelab",
-    help="A laboratory for explore-exploit tasks: simulate, bound and compare decision rules for Gaussian bandits.",
     no_args_is_help=True,
+    # Rich would take [agent] in a help text for markup and show nothing of it.
+    rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 
 Config = Annotated[
@@ -90,6 +91,21 @@ def _fail(message: str, status: int) -> NoReturn:
     sys.stdout.flush()
     # Workers may be in the middle of a compiled call that cannot be stopped: leave without waiting for them.
     os._exit(status)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"explorelab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def explorelab(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """A laboratory for explore-exploit tasks: simulate, bound and compare decision rules for Gaussian bandits."""
 
 
 @app.command()
@@ -235,6 +251,7 @@ def reproduce(
 cli_people.register(app)
 cli_recovery.register(app)
 cli_study.register(app)
+whole_summaries(app)
 
 
 def _save(runs: xr.Dataset, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,15 @@ Task = Annotated[Path | None, typer.Option(help="TOML file about the task; by de
 Starts = Annotated[int, typer.Option(help="From how many starts each person is fitted.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
+
+
+def whole_summaries(app: typer.Typer) -> None:
+    """Let lists of commands say what each does in a whole sentence, which is cut short otherwise."""
+    for command in app.registered_commands:
+        command.short_help = inspect.getdoc(command.callback)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            whole_summaries(group.typer_instance)
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def init(folder: Annotated[Path, typer.Argument(help="A new folder.")]) -> None:
 def serve(
     folder: Folder,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Server processes; more than one needs PostgreSQL.")] = 1,
     admin_password_file: Annotated[
         Path | None, typer.Option(help="File with the researcher's password; or set EXPLORELAB_ADMIN_PASSWORD.")
