@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from explorelab.cli_parts import AsJson, Data, Seed, Starts, Task, long_work
 from explorelab.errors import InputError
+
+if TYPE_CHECKING:
+    from explorelab.fitting.convergence import ConvergenceError
 
 Fixed = Annotated[
     list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter that is known; repeat.")
@@ -98,9 +102,20 @@ def fit(
     free: Annotated[str | None, typer.Option(help="Parameters to estimate, with commas; default: the agent's.")] = None,
     starts: Starts = 10,
     seed: Seed = 0,
-    chains: Annotated[int | None, typer.Option(help="Of nuts: how many chains (4).")] = None,
-    draws: Annotated[int | None, typer.Option(help="Of nuts: draws of each chain (1000).")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Of nuts: draws to adapt before those (1000).")] = None,
+    chains: Annotated[int | None, typer.Option(help="Number of chains (NUTS only; 4).")] = None,
+    draws: Annotated[int | None, typer.Option(help="Draws of each chain (NUTS only; 1000).")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Draws to adapt before those (NUTS only; 1000).")] = None,
+    target_accept: Annotated[
+        float | None, typer.Option(help="Share of proposals to accept; more is slower and safer (NUTS only; 0.9).")
+    ] = None,
+    max_tree_depth: Annotated[int | None, typer.Option(help="Doublings of a path at most (NUTS only; 10).")] = None,
+    correlated: Annotated[
+        bool | None, typer.Option("--correlated", help="Let parameters correlate among people (NUTS only).")
+    ] = None,
+    keep_unconverged: Annotated[
+        bool | None,
+        typer.Option("--keep-unconverged", help="Write chains that have not converged to OUT, marked so (NUTS only)."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where the fit is written, as netCDF.")] = Path("fit.nc"),
     csv: Annotated[Path | None, typer.Option(help="Write every person's estimates as a table.")] = None,
     as_json: AsJson = False,
@@ -109,20 +124,28 @@ def fit(
     from explorelab.files import check_writable, write_whole
     from explorelab.fitting import showing
     from explorelab.fitting.api import fit as run
+    from explorelab.fitting.convergence import ConvergenceError
     from explorelab.fitting.api import saved
     from explorelab.people.reading import read_choices
 
     for target in (out, csv):
         if target is not None:
             check_writable(target)
-    sampling = {"chains": chains, "draws": draws, "warmup": warmup}
+    sampling = {"chains": chains, "draws": draws, "warmup": warmup, "target_accept": target_accept}
+    sampling |= {"max_tree_depth": max_tree_depth, "correlated": correlated, "keep_unconverged": keep_unconverged}
     given = {name: value for name, value in sampling.items() if value is not None}
     if given and method != "nuts":
-        raise InputError(f"--{next(iter(given))} belongs to --method nuts, got --method {method}.")
+        raise InputError(f"--{next(iter(given)).replace('_', '-')} belongs to --method nuts, got --method {method}.")
+    keep = given.pop("keep_unconverged", False)
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "starts": starts, "seed": seed, **given}
-    with long_work():
-        tree = run(choices, agent, method, **settings)  # type: ignore[arg-type]
+    try:
+        with long_work():
+            tree = run(choices, agent, method, **settings)  # type: ignore[arg-type]
+    except ConvergenceError as failed:
+        if not keep:
+            _set_aside(failed, out)
+        tree = failed.fit
     write_whole(out, lambda path: saved(tree, path))
     if csv is not None:
         write_whole(csv, lambda path: showing.table(tree).to_csv(path, index=False))
@@ -131,6 +154,17 @@ def fit(
     else:
         showing.show_fit(tree)
         print(f"Wrote {out}")
+
+
+def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
+    """Write chains that have not converged beside the place of the fit, and say so: the work of hours is not lost."""
+    from explorelab.files import write_whole
+    from explorelab.fitting.api import saved
+
+    aside = out.with_name(f"{out.stem}-unconverged{out.suffix}")
+    write_whole(aside, lambda path: saved(failed.fit, path))
+    as_options = re.sub(r"target_accept|max_tree_depth", lambda name: "--" + name[0].replace("_", "-"), failed.what)
+    raise InputError(f"{as_options}. The draws are in {aside}, marked; --keep-unconverged takes them as the fit.")
 
 
 def compare(

@@ -28,6 +28,12 @@ NAMED = 3
 class ConvergenceError(ExplorelabError):
     """The chains have not converged, so that their draws cannot be summarised; the message says where and what to do."""
 
+    def __init__(self, what: str, fit: xr.DataTree) -> None:
+        super().__init__(f"{what}; or take the draws as they are, with on_failure='warn'.")
+        self.what = what
+        self.fit = fit
+        """All that was drawn, marked as failed: to be looked at, not to be reported."""
+
 
 class ConvergenceWarning(UserWarning):
     """The same, where the draws were asked for nevertheless."""

@@ -66,8 +66,8 @@ def sample(
     `correlated`. `estimates` has posterior medians with standard deviations and 95 % intervals, `group` the population.
 
     Chains start around a fit by empirical Bayes, as far apart as its uncertainty is wide, so that warm-up need only learn
-    scales. Chains that have not converged raise `ConvergenceError`; with `on_failure="warn"` they come back with
-    a `ConvergenceWarning`, and the attribute `convergence` says what failed.
+    scales. Chains that have not converged raise `ConvergenceError`, whose `fit` holds them; with `on_failure="warn"` they
+    come back with a `ConvergenceWarning`. The attribute `convergence` says what failed.
     """
     needs("bayes", "method nuts")
     chains = checks.whole("chains", chains, at_least=2)
@@ -84,8 +84,6 @@ def sample(
     drawn = run_chains(fitted.model, begun.known, starting(begun, settings, chains, seed), settings, draws, seed, progress)
     posterior, stats = posterior_table(choices, fitted, drawn, settings.correlated), stats_table(drawn)
     report = examined(posterior, stats, depth)
-    if report.failures:
-        _refuse(report, on_failure)
     told = {
         "method": "nuts", "chains": chains, "draws": draws, "warmup": warmup, "seed": seed, "target_accept": accept,
         "max_tree_depth": depth, "correlated": int(settings.correlated), "estimate": "posterior median",
@@ -103,13 +101,16 @@ def sample(
         "observed_data": xr.Dataset({"n_choices": ("row", choices.scored.sum(1))}, _row_labels(choices)),
         "convergence": report.measures,
     }
-    return as_tree(groups, choices, fitted, told)
+    tree = as_tree(groups, choices, fitted, told)
+    if report.failures:
+        _refuse(report, tree, on_failure)
+    return tree
 
 
-def _refuse(report: Report, on_failure: OnFailure) -> None:
+def _refuse(report: Report, tree: xr.DataTree, on_failure: OnFailure) -> None:
     message = f"the chains have not converged: {report.told.removeprefix('failed: ')}. What helps: {report.advice}"
     if on_failure == "raise":
-        raise ConvergenceError(message + "; or look at the draws as they are with on_failure='warn'.")
+        raise ConvergenceError(message, tree)
     warnings.warn(message + ".", ConvergenceWarning, stacklevel=3)
 
 

@@ -59,7 +59,9 @@ def table(tree: xr.DataTree) -> pd.DataFrame:
     """A row for every person and parameter: estimate, uncertainty, remark; and how well the person is described."""
     estimates = tree["estimates"].to_dataset()
     of_parameters = ["estimate", "standard_error", "low", "high", "at_bound", "identified", "remark", "variance_left"]
-    of_people = [name for name in ("log_likelihood", "n_choices", "aic", "bic", "pseudo_r2") if name in estimates]
+    of_people = [
+        name for name in ("log_likelihood", "n_choices", "aic", "bic", "pseudo_r2", "converged") if name in estimates
+    ]
     frame = estimates[of_parameters].to_dataframe().reset_index()
     return frame.merge(estimates[of_people].to_dataframe().reset_index(), on="participant")
 
@@ -73,7 +75,7 @@ def show_fit(tree: xr.DataTree) -> None:
         highlight=False,
     )
     if str(told["convergence"]).startswith("failed"):
-        console.print(f"[bold red]convergence {told['convergence']}[/bold red]", highlight=False)
+        console.print(f"convergence {told['convergence']}", style="bold red", highlight=False, markup=False)
     for reason, count in told["not_converged"].items():
         console.print(f"[bold red]{count} of {told['participants']} people {reason}[/bold red]", highlight=False)
     if "group" in tree.children and not bool(tree["group"].to_dataset().get("converged", True)):
