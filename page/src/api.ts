@@ -4,6 +4,9 @@ import type { ChoiceAnswer, State } from "./state";
 import type { TextsAnswer } from "./texts";
 import { untilDone } from "../plugin/retry";
 
+/** Beside the folder of this script, wherever a proxy puts both. */
+const script = document.currentScript as HTMLScriptElement | null;
+const API = script?.src ? new URL("../api/", script.src).href : "api/";
 const TIME_LIMIT_MS = 15_000;
 const SLOW_MS = 1000;
 
@@ -106,7 +109,7 @@ export class Api {
     const timer = setTimeout(() => limit.abort(), TIME_LIMIT_MS);
     const startedAt = performance.now();
     try {
-      const response = await fetch(`api/${path}`, this.request(method, body, keepalive, limit.signal));
+      const response = await fetch(`${API}${path}`, this.request(method, body, keepalive, limit.signal));
       if (!response.ok) throw await refusal(response);
       return (await response.json()) as T;
     } catch (error) {

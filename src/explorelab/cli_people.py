@@ -124,8 +124,8 @@ def fit(
     from explorelab.files import check_writable, write_whole
     from explorelab.fitting import showing
     from explorelab.fitting.api import fit as run
-    from explorelab.fitting.convergence import ConvergenceError
     from explorelab.fitting.api import saved
+    from explorelab.fitting.convergence import ConvergenceError
     from explorelab.people.reading import read_choices
 
     for target in (out, csv):

@@ -47,7 +47,10 @@ export class Refused extends Error {
 }
 
 const PATIENCE_MS = 15_000;
-const LOGIN = "/admin/login";
+/** The researcher's page beside the folder of this script, wherever a proxy puts both. */
+const script = document.currentScript as HTMLScriptElement | null;
+export const ADMIN = script?.src ? new URL("../admin", script.src).pathname : "/admin";
+const LOGIN = `${ADMIN}/login`;
 let csrf = "";
 
 /** A request to the server; without a session, the way leads to the login. */
@@ -64,7 +67,7 @@ async function get<Type>(path: string): Promise<Type> {
 }
 
 async function change(path: string, body: unknown = {}, patience = PATIENCE_MS): Promise<Response> {
-  if (!csrf) csrf = (await get<{ csrf: string }>("/admin/api/session")).csrf;
+  if (!csrf) csrf = (await get<{ csrf: string }>(`${ADMIN}/api/session`)).csrf;
   const headers = { "Content-Type": "application/json", "X-CSRF-Token": csrf };
   return ask(path, { method: "POST", headers, body: JSON.stringify(body) }, patience);
 }
@@ -75,18 +78,18 @@ const seen = new Map<boolean, { tag: string; overview: Overview }>();
 export async function overview(pilots: boolean): Promise<Overview> {
   const before = seen.get(pilots);
   const headers: HeadersInit = before ? { "If-None-Match": before.tag } : {};
-  const answer = await ask(`/admin/api/overview?pilots=${String(pilots)}`, { headers });
+  const answer = await ask(`${ADMIN}/api/overview?pilots=${String(pilots)}`, { headers });
   if (answer.status === 304 && before) return before.overview;
   const now = { tag: answer.headers.get("ETag") ?? "", overview: (await answer.json()) as Overview };
   seen.set(pilots, now);
   return now.overview;
 }
 
-export const people = (since: string): Promise<People> => get(`/admin/api/people?since=${encodeURIComponent(since)}`);
-export const person = (code: string): Promise<Detail> => get(`/admin/api/people/${encodeURIComponent(code)}`);
+export const people = (since: string): Promise<People> => get(`${ADMIN}/api/people?since=${encodeURIComponent(since)}`);
+export const person = (code: string): Promise<Detail> => get(`${ADMIN}/api/people/${encodeURIComponent(code)}`);
 
 export async function deletePerson(code: string, typed: string): Promise<{ n_choices: number }> {
-  const answer = await change(`/admin/api/people/${encodeURIComponent(code)}/delete`, { code: typed });
+  const answer = await change(`${ADMIN}/api/people/${encodeURIComponent(code)}/delete`, { code: typed });
   return answer.json() as Promise<{ n_choices: number }>;
 }
 
@@ -96,13 +99,13 @@ export async function login(password: string): Promise<void> {
 }
 
 export async function logout(): Promise<void> {
-  await change("/admin/logout");
+  await change(`${ADMIN}/logout`);
   location.assign(LOGIN);
 }
 
 /** The data as a file: its name and what is in it. Large studies take a while. */
 export async function exported(pilots: boolean): Promise<{ name: string; data: Blob }> {
-  const answer = await change(`/admin/api/export?pilots=${pilots ? "only" : "without"}`, {}, 600_000);
+  const answer = await change(`${ADMIN}/api/export?pilots=${pilots ? "only" : "without"}`, {}, 600_000);
   const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "study.zip";
   return { name, data: await answer.blob() };
 }

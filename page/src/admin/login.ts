@@ -1,6 +1,6 @@
 /** The login form, sent as JSON like everything else. */
 
-import { login, Refused } from "./api";
+import { ADMIN, login, Refused } from "./api";
 import { byId, el } from "./dom";
 
 export function prepareLogin(form: HTMLFormElement): void {
@@ -10,7 +10,7 @@ export function prepareLogin(form: HTMLFormElement): void {
     event.preventDefault();
     if (submit) submit.disabled = true;
     login(password.value)
-      .then(() => location.assign("/admin"))
+      .then(() => location.assign(ADMIN))
       .catch((error: unknown) => {
         const said = el("p", "", error instanceof Refused ? error.message : "The server does not answer: try again.");
         said.setAttribute("role", "alert");

@@ -99,14 +99,18 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
     look: dict[str, Any] = {"dependencies": [Depends(looking)], "responses": REFUSALS}
     change: dict[str, Any] = {"dependencies": [Depends(changing)], "responses": REFUSALS}
 
+    # Addresses are relative and the cookie has the path of the login: a proxy may put all of this below a path of its own.
+    @router.get("/", include_in_schema=False)
+    async def without_slash() -> Response:
+        return RedirectResponse("../admin", 303)
+
     @router.get("", response_class=HTMLResponse)
-    @router.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def page(request: Request) -> Response:
         """The researcher's page; without a session, the way to log in."""
         try:
             await session_of(request)
         except Refused:
-            return RedirectResponse("/admin/login", 303)
+            return RedirectResponse("admin/login", 303)
         return HTMLResponse(_static("admin.html"))
 
     @router.get("/login", response_class=HTMLResponse)
@@ -126,7 +130,7 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
         response = JSONResponse({"ok": True})
         secure = keeper.is_https(request)
         response.set_cookie(
-            COOKIE, keeper.new_cookie(), SESSION_S, path="/admin", httponly=True, samesite="strict", secure=secure
+            COOKIE, keeper.new_cookie(), SESSION_S, path=None, httponly=True, samesite="strict", secure=secure
         )
         return response
 
@@ -136,7 +140,7 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
         session = request.state.session
         await store.write(lambda connection: log_out(connection, session, now()))
         response = Response(status_code=204)
-        response.delete_cookie(COOKIE, path="/admin", httponly=True, samesite="strict", secure=keeper.is_https(request))
+        response.delete_cookie(COOKIE, path=None, httponly=True, samesite="strict", secure=keeper.is_https(request))
         return response
 
     @router.get("/api/session", **look)

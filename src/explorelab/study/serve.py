@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from explorelab.errors import InputError
 from explorelab.study.built_pages import check_built
 from explorelab.study.listening import bound, run_workers
+from explorelab.study.public_address import below, parts_of
 
 if TYPE_CHECKING:
     from explorelab.study.design import Study
     from explorelab.study.store import Store
 
 FOLDER, PASSWORD, ORIGIN = "EXPLORELAB_STUDY", "EXPLORELAB_ADMIN_PASSWORD", "EXPLORELAB_PUBLIC_ORIGIN"
+PREFIX = "EXPLORELAB_PUBLIC_PREFIX"
 """Names of environment variables by which worker processes are told what to serve."""
 SHORTEST = 8
 
@@ -92,8 +94,7 @@ def serve(
     check_built()
     study = load_study(folder)
     password, made = password_for(host, password_file)
-    if public_url and not re.match(r"https?://[^/]", public_url):
-        raise InputError(f"--public-url must begin with https:// or http://, got {public_url!r}.")
+    origin, prefix = parts_of(public_url)
     left = unfinished(study)
     if left and not as_it_is and not is_local(host):
         raise InputError("the study is not ready for people: " + "; ".join(left) + ". (--as-it-is serves it all the same.)")
@@ -103,9 +104,8 @@ def serve(
     store.close()
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
-    base = public_url.rstrip("/") or f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    origin = "/".join(public_url.split("/")[:3])
-    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password, ORIGIN: origin}
+    base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password, ORIGIN: origin, PREFIX: prefix}
     announce(Links(f"{base}/", f"{base}/admin", password if made else None, left))
     # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
     how: dict[str, Any] = {
@@ -131,7 +131,7 @@ def application() -> object:
     # All that is loaded stays: without it, the search for garbage stops everyone for 0.1 s now and then.
     gc.collect()
     gc.freeze()
-    return made
+    return below(os.environ.get(PREFIX, ""), made)
 
 
 def opened(study: Study, folder: Path) -> Store:
