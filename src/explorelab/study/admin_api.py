@@ -140,7 +140,8 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
         session = request.state.session
         await store.write(lambda connection: log_out(connection, session, now()))
         response = Response(status_code=204)
-        response.delete_cookie(COOKIE, path=None, httponly=True, samesite="strict", secure=keeper.is_https(request))
+        secure = keeper.is_https(request)
+        response.set_cookie(COOKIE, "", 0, expires=0, path=None, httponly=True, samesite="strict", secure=secure)
         return response
 
     @router.get("/api/session", **look)

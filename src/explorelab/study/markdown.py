@@ -22,14 +22,15 @@ def to_html(text: str) -> str:
 @cache
 def _converter() -> MarkdownIt:
     converter = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
-    converter.validateLink = _may_link  # type: ignore[assignment, method-assign]
+    converter.validateLink = may_link  # type: ignore[assignment, method-assign]
     converter.add_render_rule("link_open", _link_open)
     converter.add_render_rule("th_open", _cell_open)
     converter.add_render_rule("td_open", _cell_open)
     return converter
 
 
-def _may_link(address: str) -> bool:
+def may_link(address: str) -> bool:
+    """Whether pages may have a link to this address."""
     return _LINK.match(address) is not None
 
 

@@ -18,6 +18,7 @@ from explorelab.errors import InputError
 from explorelab.study.built_pages import check_built
 from explorelab.study.listening import bound, run_workers
 from explorelab.study.public_address import below, parts_of
+from explorelab.study.text_warnings import text_warnings
 
 if TYPE_CHECKING:
     from explorelab.study.design import Study
@@ -37,7 +38,7 @@ class Links(NamedTuple):
     password: str | None
     """The researcher's password, if it was made here and is to be shown."""
     unfinished: list[str]
-    """What is still to be done to the texts."""
+    """What is still to be done to the texts, and what in them would be shown otherwise than meant."""
 
 
 def is_local(host: str) -> bool:
@@ -106,7 +107,7 @@ def serve(
         raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
     base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
     os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password, ORIGIN: origin, PREFIX: prefix}
-    announce(Links(f"{base}/", f"{base}/admin", password if made else None, left))
+    announce(Links(f"{base}/", f"{base}/admin", password if made else None, [*left, *text_warnings(study.texts)]))
     # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
     how: dict[str, Any] = {
         "factory": True, "host": host, "port": port, "workers": workers, "access_log": False, "log_level": "warning",
