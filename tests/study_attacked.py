@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import secrets
 from collections.abc import Callable
@@ -40,7 +41,9 @@ class Target:
     def __init__(self, folder: Path, database: str = "sqlite:///study.db", **changes: Any) -> None:
         self.study = small_study(**changes)
         self.store = open_store(database, folder)
-        self.app = create_app(self.study, self.store, admin_password="a long password", now=lambda: 1_000_000.0)
+        self.app = create_app(
+            self.study, self.store, admin_password="a long password", now=itertools.count(1_000_000.0).__next__
+        )
         self.pilot_key = pilot_key_of(Context(self.study, self.store, lambda: 0.0))
         # Failures come as answers with status 500, as they would over the network.
         self.client = TestClient(self.app, base_url="http://study.example", raise_server_exceptions=False)

@@ -69,10 +69,10 @@ class Tab:
 
     def report(self, trial: int, square: int | None, **changes: Any) -> dict[str, Any]:
         block = self.state["block"]
-        clicks = [] if square is None else [[square, 5.0]]
+        clicks = [] if square is None else [[square, 5.0 + trial / 10]]
         return {
             "block": block["number"], "trial": trial, "goal": square, "clicks": clicks,
-            "elapsed_ms": block["deadline_ms"] + 2.5, "pauses": 0, "attempt": 1, **changes,
+            "elapsed_ms": block["deadline_ms"] + 2.5, "pauses": 0, "attempt": 1, "by_hand": len(clicks), **changes,
         }  # fmt: skip
 
     def choose(self, trial: int, square: int | None, **changes: Any) -> Any:

@@ -70,9 +70,9 @@ def test_who_is_paid_what(engine: Engine, tmp_path: Path) -> None:
     assert mturk[0] == ["WorkerId", "AssignmentId", "BonusAmount", "Reason", "UniqueRequestToken"]
     assert [row[:3] for row in mturk[1:]] == [[f"{2:024x}", "SESSION2", f"{min(points[codes['mturk']] * 0.01, 3):.2f}"]]
     assert plain == [["participant", "base", "bonus", "total", "currency"], [codes["plain"], "2.00", "3.00", "5.00", "USD"]]
-    assert paid.total == Decimal(first) + Decimal("3.00") + Decimal(mturk[1][2]) + Decimal("5.00")
+    assert paid.totals == {"USD": Decimal(first) + Decimal("3.00") + Decimal(mturk[1][2]) + Decimal("5.00")}
     assert (paid.n, paid.n_nothing, paid.not_payable) == (4, 1, (codes["deleted"],))
-    assert f"In all: 4 people, {paid.total} USD." in str(paid)
+    assert f"In all: 4 people, {paid.totals['USD']} USD." in str(paid)
     assert "mturk: 1 person, " in str(paid)
     assert all(path.stat().st_mode & 0o077 == 0 for path in paid.files)
     assert n_paid(engine) == 4
@@ -202,7 +202,7 @@ def test_a_batch_again(engine: Engine, tmp_path: Path) -> None:
     again = pay(STUDY, engine, tmp_path / "pay", again=first.batch)
     assert again.files == first.files
     assert first.files[0].read_bytes() == before
-    assert again.total == first.total
+    assert again.totals == first.totals
     assert "handed out before" in " ".join(again.lines())
     assert pay(STUDY, engine, tmp_path / "pay", again=True).batch == second.batch
     assert n_paid(engine) == 2
@@ -237,7 +237,7 @@ def test_amounts_are_whole_cents(tmp_path: Path) -> None:
     paid = pay(euros, made, tmp_path / "pay")
     amounts = [row[1] for row in rows(paid.files[0])]
     assert amounts == ["0.10", "0.29", "0.57", "1.15"]
-    assert paid.shares["prolific"] == (4, Decimal("2.11"))
+    assert paid.shares["prolific"] == (4, Decimal("2.11"), "EUR")
     assert paid.n_nothing == 2
     assert "MTurk pays in USD" in " ".join(paid.lines())
     made.dispose()

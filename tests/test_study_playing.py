@@ -142,9 +142,12 @@ def test_what_cannot_have_happened_is_refused(lab: Lab, changes: dict[str, Any])
 def test_doubts_are_flagged(lab: Lab) -> None:
     tab = in_play(lab)
     tab.choose(0, 5)
+    lab.clock.now += 0.075
     tab.post("choice", **tab.report(1, 5))
-    tab.choose(2, 5, elapsed_ms=500.0, pauses=1, attempt=2)
-    assert [row.flags for row in lab.rows(tables.choices)] == ["", "early", "early overrun paused retried"]
+    lab.clock.now += 3.0
+    tab.choose(2, 5, elapsed_ms=500.0, pauses=1, attempt=2, clicks=[[5, 5.1]], by_hand=0)
+    flags = ["", "early", "overrun paused retried slow synthetic regular"]
+    assert [row.flags for row in lab.rows(tables.choices)] == flags
 
 
 def test_rewards_do_not_depend_on_when_they_are_drawn(lab: Lab) -> None:

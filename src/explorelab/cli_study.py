@@ -110,8 +110,15 @@ def pay(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("payments"),
     again: Annotated[bool, typer.Option("--again", help="Write the last files once more; nobody is added.")] = False,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Pay this person in spite of doubts; may be given several times."),
+    ] = None,
 ) -> None:
-    """Write files with the bonuses of those who have finished, for Prolific and MTurk; nobody is in two files."""
+    """Write files with the bonuses of those who have finished, for Prolific and MTurk; nobody is in two files.
+
+    People who may not have played by hand or in time are listed first and not paid, unless they are named with --also.
+    """
     from explorelab.study import delivering
 
-    typer.echo(delivering.pay(folder, out, again))
+    typer.echo(delivering.pay(folder, out, again, also or ()))

@@ -11,9 +11,10 @@ from explorelab.study.admin_models import Deleted, PersonBlock, PersonDetail, Pe
 from explorelab.study.admin_overview import place_of, plan_of
 from explorelab.study.admin_regret import form_of, regret_of
 from explorelab.study.design import Study
-from explorelab.study.people import bonus_of, erased
+from explorelab.study.people import erased
 from explorelab.study.refusals import Refused, invalid
 from explorelab.study.tables import blocks, choices, consents, events, payments, people
+from explorelab.study.terms import bonus_of, terms_of
 
 LAST_EVENTS = 50
 
@@ -26,7 +27,7 @@ def person_detail(connection: Connection, study: Study, code: str, now: float) -
     return PersonDetail(
         code=person.code, source=person.source, pilot=person.pilot, cell=person.cell or "", agent=person.agent,
         place=place_of(study, person, plan_of(study, person), now), epoch=person.epoch, points=person.points,
-        bonus=bonus_of(study, person), currency=study.payment.currency,
+        bonus=bonus_of(study, person), currency=terms_of(study, person).payment.currency,
         in_payment_file=connection.execute(paid).first() is not None,
         arrived_at=person.arrived_at, consented_at=connection.execute(agreed_at).scalar(), seen_at=person.seen_at,
         finished_at=person.finished_at, deleted=_is_deleted(person),

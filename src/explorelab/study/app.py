@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin_api import admin_router
 from explorelab.study.built_pages import STATIC, check_built
+from explorelab.study.clock import steady
 from explorelab.study.context import Context
 from explorelab.study.design import Study
 from explorelab.study.limits import BodyLimit
@@ -34,7 +35,7 @@ log = logging.getLogger("explorelab.study")
 
 
 def create_app(
-    study: Study, store: Store, *, admin_password: str, public_origin: str = "", now: Callable[[], float] = time.time
+    study: Study, store: Store, *, admin_password: str, public_origin: str = "", now: Callable[[], float] | None = None
 ) -> FastAPI:
     """The application for a study on its database; closing the application closes the database."""
     check_built()
@@ -44,7 +45,7 @@ def create_app(
         yield
         store.close()
 
-    context = Context(study, store, now)
+    context = Context(study, store, now or steady())
     app = FastAPI(title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     app.include_router(participant_router(context, pilot_key_of(context)))
     app.include_router(admin_router(context, admin_password, public_origin=public_origin))

@@ -59,6 +59,7 @@ class Choosing(FromPage):
     elapsed_ms: Milliseconds
     pauses: Annotated[int, Field(ge=0, le=10_000)]
     attempt: Annotated[int, Field(ge=1, le=1_000_000)]
+    by_hand: Annotated[int, Field(ge=0, le=200)] | None = None
 
 
 class Happened(Asked):

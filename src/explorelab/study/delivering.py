@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from explorelab.study.export import Pilots, export_study
 from explorelab.study.settings import load_study
 from explorelab.study.store import open_store
 from explorelab.study.tables import people
+from explorelab.study.terms import keep_terms
 
 
 @contextmanager
@@ -22,6 +23,8 @@ def opened(folder: Path) -> Iterator[tuple[Study, Engine]]:
     study = load_study(folder)
     store = open_store(study.database, folder)
     try:
+        with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            keep_terms(connection, study)
         yield study, store.engine
     finally:
         store.close()
@@ -44,9 +47,9 @@ def find(folder: Path, platform_id: str) -> str:
     return f"{row.code}  ({row.source}, {row.stage})"
 
 
-def pay(folder: Path, out: Path, again: bool) -> str:
+def pay(folder: Path, out: Path, again: bool, also: Collection[str] = ()) -> str:
     """Bonuses, written; what was written, in words."""
     from explorelab.study.payment import pay as write_payments
 
     with opened(folder) as (study, engine):
-        return str(write_payments(study, engine, out, again=again))
+        return str(write_payments(study, engine, out, again=again, also=also))

@@ -120,6 +120,8 @@ class Study:
     server: Server = field(default_factory=Server)
     database: str = "sqlite:///study.db"
     """Address of the database; a relative SQLite file lies in the study folder."""
+    unfilled: Texts | None = None
+    """The texts with their placeholders, for people whose payment is another than today's."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The files that say all this, by name, as they may be given away."""
 

@@ -46,7 +46,11 @@ def money(value: float | None) -> str:
 
 
 def _written_as(name: str) -> Callable[[Any], Any]:
-    return moment if name.endswith("_at") else money if name == "bonus" else cell
+    return moment if name.endswith("_at") else money if name in MONEY else cell
+
+
+MONEY = ("bonus", "base", "most_bonus")
+"""Columns with amounts."""
 
 
 class Table:

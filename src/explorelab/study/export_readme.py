@@ -37,7 +37,7 @@ def description(study: Study, n_people: int, pilots: str, notes: list[str]) -> s
         [
             f"Choices of {n_people} {who} on a grid of {study.width} x {study.height} squares with hidden rewards: every",
             "choice, click and interruption, with the conditions.",
-            f"Bonuses are in {study.payment.currency}.",
+            "What each person was promised, and in which currency, is in the table of participants.",
             *notes,
         ]
     )

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Select, and_, func, literal, select, true
 
 from explorelab.study.design import Study
-from explorelab.study.people import bonus_of
 from explorelab.study.tables import blocks, choices, consents, events, people
+from explorelab.study.terms import bonus_of, terms_of
 
 AT_ONCE = 1000
 """Rows that are in memory at the same time."""
 
 PARTICIPANTS = (
     "participant", "source", "pilot", "agent", "stage", "cell", "seed", "n_pages", "n_choices", "n_missed", "points",
-    "bonus", "arrived_at", "seen_at", "finished_at",
+    "bonus", "base", "per_point", "most_bonus", "currency", "arrived_at", "seen_at", "finished_at",
 )  # fmt: skip
 CONSENTS = ("participant", "consented_at", "version", "text_file")
 BLOCKS = (
@@ -91,10 +91,11 @@ def participant_rows(connection: Connection, included: Included, study: Study) -
     )
     for row in streamed(connection, query):
         through = row.stage in ("debriefing", "finished") or row.finished_at is not None
-        bonus = bonus_of(study, row) if through else None
+        bonus, promised = bonus_of(study, row) if through else None, terms_of(study, row).payment
         yield (
             row.code, row.source, row.pilot, row.agent, row.stage, row.cell, row.seed, row.epoch, row.n_choices,
-            row.n_missed, row.points, bonus, row.arrived_at, row.seen_at, row.finished_at,
+            row.n_missed, row.points, bonus, promised.base, promised.per_point, promised.most,
+            promised.currency, row.arrived_at, row.seen_at, row.finished_at,
         )  # fmt: skip
 
 

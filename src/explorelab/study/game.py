@@ -13,6 +13,7 @@ from explorelab.study.assignment import cell_named
 from explorelab.study.design import BlockPlan, Study, reward
 from explorelab.study.refusals import invalid, not_now, out_of_order
 from explorelab.study.tables import blocks, choices, people
+from explorelab.study.terms import terms_of
 
 START = 1_000_000
 """Stands for a trial in the seed of a block's start square."""
@@ -20,6 +21,11 @@ CLOCK_SLACK_MS = 1.0
 """By how much a browser's clock, which is coarse on purpose, may fall short of the deadline."""
 OVERRUN_MS = 100.0
 SLOW_S = 2.0
+EARLY_S = 0.005
+"""By how much less time may have passed here than in the browser before a choice is doubted: no two clocks agree."""
+HURRIED = 0.05
+HURRIED_MS = 50.0
+"""No hand clicks within this share of the clock after it started, nor within so many milliseconds, again and again."""
 
 
 # Statements of a choice are made once: making them costs several times what the database takes to run them.
@@ -27,7 +33,7 @@ _OF_BLOCK = (choices.c.person == bindparam("of_person"), choices.c.block == bind
 _BLOCK = select(blocks).where(blocks.c.person == bindparam("of_person"), blocks.c.number == bindparam("of_block"))
 _CHOICE = select(choices).where(*_OF_BLOCK, choices.c.trial == bindparam("of_trial"))
 _LAST = (
-    select(choices.c.trial, choices.c.arm, choices.c.goal, choices.c.reward, choices.c.received_at)
+    select(choices.c.trial, choices.c.arm, choices.c.goal, choices.c.reward, choices.c.received_at, choices.c.first_click_ms)
     .where(*_OF_BLOCK)
     .order_by(choices.c.trial.desc())
     .limit(1)
@@ -51,6 +57,8 @@ class Report(NamedTuple):
     elapsed_ms: float
     pauses: int
     attempt: int
+    by_hand: int | None = None
+    """How many of the clicks came from a mouse, a finger or a key; None: the page does not say."""
 
 
 class Made(NamedTuple):
@@ -76,6 +84,8 @@ class Place(NamedTuple):
     last_reward: float | None
     last_at: float
     """When the clock of the next choice could start, by the server's clock."""
+    clicked_ms: float | None = None
+    """When the first click of the last choice came, by its clock."""
 
 
 def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
@@ -114,7 +124,7 @@ def place_of(connection: Connection, person: Any, block: Any) -> Place:
     last = connection.execute(_LAST, {"of_person": person.id, "of_block": block.number}).one_or_none()
     if last is None:
         return Place(0, block.start, block.start, None, block.begun_at)
-    return Place(last.trial + 1, last.arm, _yellow(block, last), last.reward, last.received_at)
+    return Place(last.trial + 1, last.arm, _yellow(block, last), last.reward, last.received_at, last.first_click_ms)
 
 
 def _yellow(block: Any, choice: Any) -> int:
@@ -135,6 +145,7 @@ def choose(connection: Connection, study: Study, person: Any, report: Report, no
     if report.trial != place.trial:
         raise out_of_order(f"The next choice is number {place.trial}, counted from 0, not {report.trial}.")
     _check(study, block, place, report)
+    flags = _flags(person, block, place, report, now - place.last_at)
     goal = place.goal if report.goal is None else report.goal
     arm = study.sampled(block.dynamic, place.position, goal)
     if block.landscape not in study.landscapes:
@@ -149,7 +160,7 @@ def choose(connection: Connection, study: Study, person: Any, report: Report, no
             "last_click_ms": report.clicks[-1][1] if report.clicks else None,
             "clicks": json.dumps(report.clicks, separators=(",", ":")), "elapsed_ms": report.elapsed_ms,
             "overrun_ms": report.elapsed_ms - block.deadline_ms, "pauses": report.pauses, "epoch": person.epoch,
-            "attempts": report.attempt, "received_at": now, "flags": _flags(block, place, report, now),
+            "attempts": report.attempt, "received_at": now, "flags": flags,
         },
     )  # fmt: skip
     points = person.points + (drawn if block.kind == "task" else 0.0)
@@ -172,27 +183,47 @@ def _check(study: Study, block: Any, place: Place, report: Report) -> None:
         raise invalid("Clicks must come one after another, between 0 and elapsed_ms.")
     if report.elapsed_ms < block.deadline_ms - CLOCK_SLACK_MS:
         raise invalid(f"A choice is recorded when its {block.deadline_ms} ms are up, got elapsed_ms {report.elapsed_ms:g}.")
+    if report.clicks and report.clicks[-1][1] > block.deadline_ms:
+        late = f"got one at {report.clicks[-1][1]:g} ms"
+        raise invalid(f"A click counts until the {block.deadline_ms} ms of its choice are up, {late}.")
+    if report.by_hand is not None and report.by_hand > len(report.clicks):
+        raise invalid(f"by_hand must be at most the number of clicks, {len(report.clicks)}, got {report.by_hand}.")
 
 
-def _flags(block: Any, place: Place, report: Report, now: float) -> str:
-    """What is doubtful about a choice, or worth knowing."""
-    waited_s = now - place.last_at
-    doubts = {
-        # Honest clocks start after the last answer was sent, so that the server sees at least as much time pass.
-        "early": waited_s < report.elapsed_ms / 1000 - 0.005,
+def slack_s(clock_ms: float) -> float:
+    """By how much less time may have passed here than on the browser's clock: clocks are coarse, and run fast or slow."""
+    return min(max(0.1 * clock_ms, 2.0), 250.0) / 1000
+
+
+def _flags(person: Any, block: Any, place: Place, report: Report, waited_s: float) -> str:
+    """What is doubtful about a choice, or worth knowing; what cannot have taken so little time is refused.
+
+    An honest clock starts after the last answer was sent, so that the server sees at least as much time pass. Where that is
+    less than nothing the server's own clock was set back, and says nothing. Robots may try a study out in less time.
+    """
+    claimed_s, deadline_s = report.elapsed_ms / 1000, block.deadline_ms / 1000
+    if 0 <= waited_s < claimed_s - slack_s(report.elapsed_ms) and not person.pilot:
+        raise invalid(f"The choice came {waited_s:.3f} s after the last one, and says that {claimed_s:.3f} s have passed.")
+    first_ms = report.clicks[0][1] if report.clicks else None
+    found = {
+        "early": 0 <= waited_s < claimed_s - EARLY_S,
+        "clock": waited_s < 0,
         "overrun": report.elapsed_ms - block.deadline_ms >= OVERRUN_MS,
         "paused": report.pauses > 0,
         "retried": report.attempt > 1,
-        "slow": waited_s - report.elapsed_ms / 1000 > SLOW_S,
+        "slow": waited_s - deadline_s > SLOW_S,
+        "synthetic": not person.pilot and (report.by_hand or 0) < len(report.clicks),
+        "hurried": first_ms is not None and first_ms < min(HURRIED * block.deadline_ms, HURRIED_MS),
+        "regular": first_ms is not None and first_ms == place.clicked_ms,
     }
-    return " ".join(name for name, so in doubts.items() if so)
+    return " ".join(name for name, so in found.items() if so)
 
 
 def _advance(connection: Connection, study: Study, person: Any, block: Any, trial: int, points: float, now: float) -> None:
     """The person after a choice: perhaps at the end of a block, or of all of them."""
     over = trial + 1 == block.n_trials
     last = over and block.number + 1 == len(plans(study, person))
-    bonus = study.payment.bonus(points) if last else None
+    bonus = terms_of(study, person).payment.bonus(points) if last else None
     after = (now, points, not over, block.number + over, "debriefing" if last else "play", bonus)
     new = {f"new_{name}": value for name, value in zip(_STATE, after, strict=True)}
     connection.execute(_ADVANCE, {"of_person": person.id, **new})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,9 +20,10 @@ from sqlalchemy.exc import IntegrityError
 
 from explorelab.errors import InputError, unknown_name
 from explorelab.study.design import Study
-from explorelab.study.payment_files import SOURCES, Due, cents, due_of, file_name, forget, put, total_of, write_aside
-from explorelab.study.people import bonus_of
+from explorelab.study.doubts import REASONS, doubted
+from explorelab.study.payment_files import Due, by_file, due_of, forget, put, write_aside
 from explorelab.study.tables import payments, people, settings
+from explorelab.study.terms import bonus_of, terms_of
 
 MARK = "pending_payment"
 """Setting that names a batch whose files are still to come."""
@@ -33,6 +34,7 @@ class Share(NamedTuple):
 
     n: int
     total: Decimal
+    currency: str
 
 
 class Paid(NamedTuple):
@@ -42,12 +44,13 @@ class Paid(NamedTuple):
     """Its name, by its time; empty if nobody was to be paid."""
     files: tuple[Path, ...]
     shares: dict[str, Share]
-    """By where people came from: prolific, mturk, plain."""
-    currency: str
+    """By where people came from: prolific, mturk, plain; with the currency where people there were promised several."""
     n_nothing: int
     """Who finished and is to be paid nothing."""
     not_payable: tuple[str, ...]
     """Codes of people whose name on their platform is missing or cannot be one."""
+    doubted: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Codes of people who may not have played as people do, and why: they are not paid unless named."""
     recovered: tuple[Path, ...] = ()
     """Files of an earlier batch that had been entered and not written."""
     again: bool = False
@@ -59,25 +62,39 @@ class Paid(NamedTuple):
         return sum(share.n for share in self.shares.values())
 
     @property
-    def total(self) -> Decimal:
-        """What they are paid together."""
-        return sum((share.total for share in self.shares.values()), Decimal("0.00"))
+    def totals(self) -> dict[str, Decimal]:
+        """What they are paid together, by currency."""
+        found: dict[str, Decimal] = {}
+        for share in self.shares.values():
+            found[share.currency] = found.get(share.currency, Decimal("0.00")) + share.total
+        return found
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
         """What to tell whoever asked for it."""
-        told = [
+        told = []
+        if self.doubted:
+            told.append(
+                f"NOT paid, as they may not have played by hand or in time: {_people(len(self.doubted))}. Look at them on "
+                "the researcher's page; --also CODE pays someone all the same."
+            )
+            told += [f"  {code}: {', '.join(REASONS[word] for word in why)}" for code, why in self.doubted]
+        told += [
             f"Written for a batch that had been interrupted, to be paid if it is not yet: {path}" for path in self.recovered
         ]
-        told += [f"{name}: {_people(share.n)}, {share.total} {self.currency}" for name, share in self.shares.items()]
-        told.append(f"In all: {_people(self.n)}, {self.total} {self.currency}." if self.n else "Nobody is to be paid.")
+        told += [f"{name}: {_people(share.n)}, {share.total} {share.currency}" for name, share in self.shares.items()]
+        sums = " and ".join(f"{total} {currency}" for currency, total in self.totals.items())
+        told.append(f"In all: {_people(self.n)}, {sums}." if self.n else "Nobody is to be paid.")
         told += [f"Wrote {path}" for path in self.files]
         if self.again:
             told.append(f"Batch {self.batch} was handed out before: pay it only if that did not happen.")
-        if "mturk" in self.shares and self.currency != "USD":
-            told.append(f"MTurk pays in USD, and the study's amounts are in {self.currency}.")
+        told += [
+            f"MTurk pays in USD, and these amounts are in {share.currency}."
+            for name, share in self.shares.items()
+            if name.startswith("mturk") and share.currency != "USD"
+        ]
         if self.n_nothing:
             told.append(f"Left out, as they are to be paid nothing: {self.n_nothing}.")
         if self.not_payable:
@@ -90,28 +107,38 @@ def _people(n: int) -> str:
     return f"{n} {'person' if n == 1 else 'people'}"
 
 
-def pay(study: Study, engine: Engine, out: Path, *, again: bool | str = False, now: Callable[[], float] = time.time) -> Paid:
+def pay(
+    study: Study,
+    engine: Engine,
+    out: Path,
+    *,
+    again: bool | str = False,
+    also: Collection[str] = (),
+    now: Callable[[], float] = time.time,
+) -> Paid:
     """Write bonus files to a folder for everyone who finished and is in no file yet; robots are never paid.
 
-    `again` writes the files of the last batch again, or of the one named, and pays nobody anew.
+    People about whom there are doubts are listed and not paid, but for those whose codes are in `also`. `again` writes the
+    files of the last batch again, or of the one named, and pays nobody anew.
     """
     recovered = tuple(_recover(study, engine, out))
     if again is not False:
         return _again(study, engine, out, again)._replace(recovered=recovered)
-    return _pay(study, engine, out, now())._replace(recovered=recovered)
+    return _pay(study, engine, out, frozenset(also), now())._replace(recovered=recovered)
 
 
-def _pay(study: Study, engine: Engine, out: Path, at: float) -> Paid:
+def _pay(study: Study, engine: Engine, out: Path, also: frozenset[str], at: float) -> Paid:
     targets: list[Path] = []
     with engine.connect() as connection, connection.begin() as transaction:
         # Written first: SQLite then lets nobody else write, and on PostgreSQL a second payment waits here for the first.
         _reserve(connection)
         batch = _free_name(connection, out, datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%SZ"))
         _mark(connection, batch, out)
-        dues, n_nothing, not_payable = _due(connection, study)
+        owed = _owed(connection, study, also)
+        dues = owed.dues
         if not dues:
             transaction.rollback()
-            return Paid("", (), {}, study.payment.currency, n_nothing, not_payable)
+            return Paid("", (), {}, *owed[1:])
         rows = [{"person": due.person, "batch": batch, "bonus": float(due.bonus), "at": at} for due in dues]
         try:
             connection.execute(insert(payments), rows)
@@ -122,7 +149,7 @@ def _pay(study: Study, engine: Engine, out: Path, at: float) -> Paid:
             raise
     put(targets)
     _unmark(engine)
-    return Paid(batch, tuple(targets), _shares(study, dues), study.payment.currency, n_nothing, not_payable)
+    return Paid(batch, tuple(targets), _shares(dues), *owed[1:])
 
 
 def _reserve(connection: Connection) -> None:
@@ -146,33 +173,47 @@ def _free_name(connection: Connection, out: Path, batch: str) -> str:
     """The name, with a number after it where a batch of the same second has it already."""
     taken = set(connection.execute(select(payments.c.batch).distinct()).scalars())
     names = (batch if i == 1 else f"{batch}-{i}" for i in range(1, 1_000_000))
-    return next(
-        name for name in names if name not in taken and not any((out / file_name(each, name)).exists() for each in SOURCES)
-    )
+    return next(name for name in names if name not in taken and not any(out.glob(f"bonus-*-{name}.csv")))
 
 
-def _due(connection: Connection, study: Study) -> tuple[list[Due], int, tuple[str, ...]]:
-    """Who is to be paid what, how many are to be paid nothing, and who cannot be paid."""
+class Owed(NamedTuple):
+    """Who is to be paid what, how many are to be paid nothing, who cannot be paid, and who is not, for doubts."""
+
+    dues: list[Due]
+    n_nothing: int
+    not_payable: tuple[str, ...]
+    doubted: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def _owed(connection: Connection, study: Study, also: frozenset[str]) -> Owed:
+    """Everyone who has finished and is in no file yet."""
     query = (
         select(people)
         .select_from(people.outerjoin(payments, payments.c.person == people.c.id))
         .where(payments.c.id.is_(None), people.c.pilot.is_(False), people.c.finished_at.is_not(None))
         .order_by(people.c.id)
     )
-    dues, nothing, not_payable = [], 0, []
-    for row in connection.execute(query):
-        bonus = cents(bonus_of(study, row))
-        due = due_of(row, bonus)
+    dues, nothing, not_payable, left = [], 0, [], []
+    rows, why = list(connection.execute(query)), doubted(connection)
+    unknown = also - {row.code for row in rows}
+    if unknown:
+        codes = ", ".join(sorted(unknown))
+        raise InputError(f"--also must name people who have finished and are in no file yet, got {codes}.")
+    for row in rows:
+        if row.id in why and row.code not in also:
+            left.append((row.code, why[row.id]))
+            continue
+        due = due_of(row, terms_of(study, row).payment, bonus_of(study, row))
         if due is None:
             not_payable.append(row.code)
-        elif total_of(study, due) <= 0:
+        elif due.total <= 0:
             nothing += 1
         else:
             dues.append(due)
-    return dues, nothing, tuple(not_payable)
+    return Owed(dues, nothing, tuple(not_payable), tuple(left))
 
 
-def _entered(connection: Connection, batch: str) -> tuple[list[Due], tuple[str, ...]]:
+def _entered(connection: Connection, study: Study, batch: str) -> tuple[list[Due], tuple[str, ...]]:
     """Who is in a batch, and who is and can no longer be paid, as they had their data deleted since."""
     query = (
         select(people, payments.c.bonus.label("paid"))
@@ -180,7 +221,9 @@ def _entered(connection: Connection, batch: str) -> tuple[list[Due], tuple[str, 
         .where(payments.c.batch == batch)
         .order_by(people.c.id)
     )
-    found: list[tuple[Any, Due | None]] = [(row, due_of(row, cents(row.paid))) for row in connection.execute(query)]
+    found: list[tuple[Any, Due | None]] = [
+        (row, due_of(row, terms_of(study, row).payment, row.paid)) for row in connection.execute(query)
+    ]
     return [due for _, due in found if due is not None], tuple(row.code for row, due in found if due is None)
 
 
@@ -191,11 +234,13 @@ def _recover(study: Study, engine: Engine, out: Path) -> list[Path]:
         if value is None:
             return []
         marked = json.loads(value)
-        dues, _ = _entered(connection, marked["batch"])
+        dues, _ = _entered(connection, study, marked["batch"])
     folder = Path(marked["folder"])
     folder = folder if folder.is_dir() else out
-    missing = [due for due in dues if not (folder / file_name(due.source, marked["batch"])).exists()]
-    targets = write_aside(study, folder, marked["batch"], missing)
+    written = write_aside(study, folder, marked["batch"], dues)
+    there = [target for target in written if target.exists()]
+    forget(there)
+    targets = [target for target in written if target not in there]
     put(targets)
     _unmark(engine)
     return targets
@@ -209,12 +254,15 @@ def _again(study: Study, engine: Engine, out: Path, which: bool | str) -> Paid:
         batch = known[-1] if which is True else str(which)
         if batch not in known:
             raise unknown_name("batch of payments", batch, set(known))
-        dues, gone = _entered(connection, batch)
+        dues, gone = _entered(connection, study, batch)
     targets = write_aside(study, out, batch, dues)
     put(targets)
-    return Paid(batch, tuple(targets), _shares(study, dues), study.payment.currency, 0, gone, again=True)
+    return Paid(batch, tuple(targets), _shares(dues), 0, gone, again=True)
 
 
-def _shares(study: Study, dues: list[Due]) -> dict[str, Share]:
-    parts = {source: [total_of(study, due) for due in dues if due.source == source] for source in SOURCES}
-    return {source: Share(len(part), sum(part, Decimal("0.00"))) for source, part in parts.items() if part}
+def _shares(dues: list[Due]) -> dict[str, Share]:
+    found = {}
+    for name, those in by_file(dues, "").items():
+        total = sum((due.total for due in those), Decimal("0.00"))
+        found[name.removeprefix("bonus-").removesuffix("-.csv")] = Share(len(those), total, those[0].currency)
+    return found

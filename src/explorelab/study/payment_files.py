@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from explorelab.errors import InputError
-from explorelab.study.design import Study
+from explorelab.study.design import Payment, Study
 from explorelab.study.export_cells import safe
 
 CENT = Decimal("0.01")
@@ -31,6 +31,13 @@ class Due(NamedTuple):
     platform_id: str
     platform_session: str
     bonus: Decimal
+    base: Decimal
+    currency: str
+
+    @property
+    def total(self) -> Decimal:
+        """What is paid through the file: the bonus; to people without a platform, which pays the base, the base as well."""
+        return self.bonus + (self.base if self.source == "plain" else 0)
 
 
 def cents(amount: float) -> Decimal:
@@ -38,24 +45,31 @@ def cents(amount: float) -> Decimal:
     return Decimal(repr(float(amount))).quantize(CENT)
 
 
-def total_of(study: Study, due: Due) -> Decimal:
-    """What is paid through the file: the bonus; to people without a platform, which pays the base, the base as well."""
-    return due.bonus + (cents(study.payment.base) if due.source == "plain" else 0)
-
-
-def due_of(row: Any, bonus: Decimal) -> Due | None:
+def due_of(row: Any, payment: Payment, bonus: float) -> Due | None:
     """What the person of a row is to be paid; None if the platform's name of them is missing or cannot be one."""
     name, session = row.platform_id or "", row.platform_session or ""
     if row.source != "plain" and not NAMED.fullmatch(name):
         return None
     if row.source == "mturk" and not NAMED.fullmatch(session):
         return None
-    return Due(row.id, row.code, row.source, name, session, bonus)
+    return Due(row.id, row.code, row.source, name, session, cents(bonus), cents(payment.base), payment.currency)
 
 
 def file_name(source: str, batch: str) -> str:
     """What the file of a batch is called."""
     return f"bonus-{source}-{batch}.csv"
+
+
+def by_file(dues: Iterable[Due], batch: str) -> dict[str, list[Due]]:
+    """Who is in which file: one for each place, or where people there were promised several currencies, one for each."""
+    found: dict[tuple[str, str], list[Due]] = {}
+    for due in sorted(dues, key=lambda due: SOURCES.index(due.source)):
+        found.setdefault((due.source, due.currency), []).append(due)
+    sources = [source for source, _ in found]
+    return {
+        file_name(source if sources.count(source) == 1 else f"{source}-{currency}", batch): those
+        for (source, currency), those in found.items()
+    }
 
 
 def text_of(study: Study, source: str, dues: Iterable[Due]) -> str:
@@ -79,22 +93,17 @@ def _cells(study: Study, due: Due) -> Sequence[str]:
         token = f"bonus-{due.code}-{due.platform_session}"[:64]
         reason = safe(f"Bonus for your points in: {study.title or study.name}")
         return due.platform_id, due.platform_session, f"{due.bonus}", reason, token
-    base = cents(study.payment.base)
-    return safe(due.code), f"{base}", f"{due.bonus}", f"{base + due.bonus}", study.payment.currency
+    return safe(due.code), f"{due.base}", f"{due.bonus}", f"{due.total}", due.currency
 
 
 def write_aside(study: Study, out: Path, batch: str, dues: Iterable[Due]) -> list[Path]:
     """Write the files of a batch under hidden names, safe on disk; where they will be once `put` has put them there."""
-    by_source: dict[str, list[Due]] = {}
-    for due in dues:
-        by_source.setdefault(due.source, []).append(due)
     targets = []
     try:
         out.mkdir(exist_ok=True)
-        for source in SOURCES:
-            if source in by_source:
-                targets.append(out / file_name(source, batch))
-                _write(aside(targets[-1]), text_of(study, source, by_source[source]))
+        for name, those in by_file(dues, batch).items():
+            targets.append(out / name)
+            _write(aside(targets[-1]), text_of(study, those[0].source, those))
     except OSError as error:
         forget(targets)
         raise InputError(f"{out}: cannot be written: {error.strerror or error}.") from None

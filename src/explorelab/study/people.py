@@ -14,6 +14,7 @@ from explorelab.study.design import Study
 from explorelab.study.identity import Arrival
 from explorelab.study.refusals import no_token, not_now, out_of_order, taken_over
 from explorelab.study.tables import blocks, choices, consents, deletions, events, people
+from explorelab.study.terms import offered
 from explorelab.study.tokens import new_code
 
 _PERSON = select(people).where(people.c.code == bindparam("of_code"))
@@ -94,16 +95,11 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
     if agreed:
         cell = assign(connection, study, person.pilot, now)
         plan = json.dumps([block._asdict() for block in study.plan(cell)])
-        _change(connection, person, stage="instructions", cell=cell.name, plan=plan, seen_at=now)
+        _change(connection, person, stage="instructions", cell=cell.name, plan=plan, terms=offered(study), seen_at=now)
     else:
         # Nothing is to be paid, so that nothing of the platform's need be kept.
         _change(connection, person, stage="declined", seen_at=now, **NAMELESS)
     return _row(connection, person.id)
-
-
-def bonus_of(study: Study, person: Any) -> float:
-    """What the person has earned besides the base: as it was shown to them, whatever the study file says by now."""
-    return float(study.payment.bonus(person.points) if person.bonus is None else person.bonus)
 
 
 def finish(connection: Connection, person: Any, now: float) -> Any:
@@ -133,8 +129,8 @@ def erased(connection: Connection, person: Any, by: str, now: float) -> int:
     for table in (choices, events, blocks, consents):
         connection.execute(delete(table).where(table.c.person == person.id))
     _change(
-        connection, person, stage="withdrawn", cell=None, plan=None, points=0.0, bonus=None, seed=0, agent=None, block=0,
-        begun=False, **NAMELESS,
+        connection, person, stage="withdrawn", cell=None, plan=None, terms=None, points=0.0, bonus=None, seed=0, agent=None,
+        block=0, begun=False, **NAMELESS,
     )  # fmt: skip
     connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
     return n_choices

@@ -1,4 +1,4 @@
-"""What a study may not change while people are under way: the squares, and what they are worth."""
+"""What a study may not change while people are under way: the squares, what they are worth, and what it pays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from explorelab.errors import InputError
 from explorelab.study.assignment import UNDER_WAY
 from explorelab.study.design import Study
 from explorelab.study.tables import people, settings
+from explorelab.study.terms import keep_terms
 
 GRID = "grid"
 
 
 def check_promises(connection: Connection, study: Study, now: float) -> None:
-    """Refuse to serve what would break the blocks of people under way; remember what is served."""
+    """Refuse to serve what would break the blocks of people under way; remember what is served and promised."""
+    keep_terms(connection, study)
     promised = {row.name: row.value for row in connection.execute(select(settings).where(settings.c.name.like("served:%")))}
     offered = {f"served:{name}": value for name, value in _fingerprints(study).items()}
     for name in sorted(_needed(connection, study, now)):

@@ -32,7 +32,11 @@ VARIABLES: dict[str, Variable] = {
     "n_choices": Variable("Choices recorded in all blocks, training included.", "choices", 0),
     "n_missed": Variable("How many of them nobody clicked in.", "choices", 0),
     "points": Variable("Sum of the rewards of all task blocks.", POINTS),
-    "bonus": Variable("Bonus for the points, for whoever has played all blocks.", "money, see description"),
+    "bonus": Variable("Bonus for the points, for whoever has played all blocks.", "money, see currency"),
+    "base": Variable("Base payment that the person was promised at consent.", "money, see currency", 0),
+    "per_point": Variable("Bonus for each point that the person was promised at consent.", "money, see currency", 0),
+    "most_bonus": Variable("Largest bonus that the person was promised at consent.", "money, see currency", 0),
+    "currency": Variable("Currency of the person's payment, as promised at consent."),
     "arrived_at": Variable("When the person first loaded the page, UTC.", "ISO 8601"),
     "seen_at": Variable("When the server last heard of the person, UTC.", "ISO 8601"),
     "finished_at": Variable("When the person reached the end, UTC; empty if they did not.", "ISO 8601"),
@@ -73,8 +77,10 @@ VARIABLES: dict[str, Variable] = {
     "attempts": Variable("Which attempt of the browser to send the choice arrived, from 1.", "attempts", 1),
     "epoch": Variable("Which of the person's page loads it was, from 1.", least=1),
     "flags": Variable(
-        "What to know about the timing, with spaces between: early (the server saw less time pass than deadline_ms), "
-        "overrun (elapsed over the deadline by 100 ms or more), paused, retried, slow (arrived over 2 s late)."
+        "What to know about the choice, with spaces between: early (the server saw less time pass than elapsed_ms), clock "
+        "(the server's clock was set back meanwhile), overrun (elapsed over the deadline by 100 ms or more), paused, "
+        "retried, slow (arrived over 2 s after the deadline), synthetic (a click that no mouse, finger or key made), "
+        "hurried (clicked sooner than a hand can), regular (first clicked after exactly as long as in the choice before)."
     ),
     "received_at": Variable("When the server received it, UTC.", "ISO 8601"),
     "event": Variable("What happened: hidden, visible, blur, focus, offline, online, pause, resume, ..."),

@@ -40,7 +40,7 @@ def load_study(folder: Path) -> Study:
         toml.problem(("task",), "[task] must have names that tell conditions apart; two are the same once joined with '-'.")
         problems.raise_if_any()
     files = files_of(folder, FILES, toml.values["landscapes"])
-    return replace(study, texts=filled(study), files=files)
+    return replace(study, texts=filled(study), unfilled=texts, files=files)
 
 
 def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from babel import Locale, UnknownLocaleError
 from babel.numbers import format_decimal
 
 from explorelab.errors import unknown_name
-from explorelab.study.design import Study, Texts
+from explorelab.study.design import Payment, Study, Texts
 from explorelab.study.settings_reading import Problems, TomlFile, read_text, read_toml, shown
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -122,6 +123,14 @@ def filled(study: Study) -> Texts:
 
     pages = {page: _BRACES.sub(value, text) for page, text in study.texts.pages.items()}
     return Texts(study.texts.language, study.texts.direction, pages, study.texts.labels)
+
+
+@lru_cache(maxsize=64)
+def texts_for(study: Study, payment: Payment) -> Texts:
+    """The texts as someone is to read them who was promised this payment."""
+    if study.unfilled is None or payment == study.payment:
+        return study.texts
+    return filled(replace(study, texts=study.unfilled, payment=payment))
 
 
 def _values(study: Study) -> dict[str, str]:

@@ -10,9 +10,11 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from explorelab.study import game
-from explorelab.study.design import Study
+from explorelab.study.design import Completion, Study
 from explorelab.study.markdown import to_html
-from explorelab.study.people import bonus_of, version_of
+from explorelab.study.people import version_of
+from explorelab.study.settings_texts import texts_for
+from explorelab.study.terms import Terms, bonus_of, terms_of
 
 type Stage = Literal[
     "consent", "instructions", "ready", "play", "debriefing", "finished", "declined", "withdrawn", "preview", "expired"
@@ -78,9 +80,10 @@ def _html(text: str) -> str:
     return to_html(text)
 
 
-def bare_state(study: Study, stage: Stage, epoch: int = 0) -> State:
-    """A stage without anything of a person's."""
-    text = study.texts.pages.get(stage)
+def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None = None) -> State:
+    """A stage without anything of a person's but the terms that its text may speak of."""
+    texts = study.texts if terms is None else texts_for(study, terms.payment)
+    text = texts.pages.get(stage)
     return State(
         stage=stage, epoch=epoch, language=study.texts.language, direction=study.texts.direction,
         html={} if text is None else {stage: _html(text)},
@@ -90,24 +93,25 @@ def bare_state(study: Study, stage: Stage, epoch: int = 0) -> State:
 def state_of(connection: Connection, study: Study, person: Any) -> State:
     """What this person's page shows now."""
     stage: Stage = "ready" if person.stage == "play" and not person.begun else person.stage
-    state = bare_state(study, stage, person.epoch)
+    terms = terms_of(study, person)
+    state = bare_state(study, stage, person.epoch, terms)
     state.points = person.points
     if stage == "consent":
         state.consent_version = version_of(study.texts.pages["consent"])
     if stage in ("instructions", "ready", "play"):
         state.block = _block(connection, study, person)
     if stage in ("debriefing", "finished"):
-        bonus, base = bonus_of(study, person), study.payment.base
+        bonus, base = bonus_of(study, person), terms.payment.base
         total = round(base + bonus, 2)
-        state.payment = PaymentShown(currency=study.payment.currency, base=base, bonus=bonus, total=total)
+        state.payment = PaymentShown(currency=terms.payment.currency, base=base, bonus=bonus, total=total)
     if stage == "finished":
-        state.completion = _completion(study, person)
+        state.completion = _completion(terms.completion, person)
     return state
 
 
-def _completion(study: Study, person: Any) -> CompletionShown:
+def _completion(completion: Completion, person: Any) -> CompletionShown:
     """How this person leaves; without a platform that knows who they are, with a code that does."""
-    code, redirect = study.completion.code, study.completion.redirect
+    code, redirect = completion.code, completion.redirect
     redirect = redirect.replace("{code}", quote(code, safe=""))
     if person.source == "plain":
         code = "-".join(part for part in (code, person.code) if part)

@@ -61,6 +61,9 @@ people = Table(
     Column("agent", Text),  # of a pilot: which agent played, with its parameters
     Column("bonus", Float),  # in money, as it was shown at the end
     Column("plan", Text),  # JSON: the blocks as promised at consent, whatever study.toml says later
+    Column("terms", Text),  # JSON: payment and completion as promised at consent, see terms.py
+    Column("browser", String(64)),  # SHA-256 of the key of the browser that came first
+    Column("first_session", String(128)),  # the platform's session as first seen: the other proof of being this person
     Index("people_stage", "stage", "pilot"),
 )  # fmt: skip
 

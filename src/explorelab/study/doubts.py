@@ -1,0 +1,61 @@
+"""Who may not have played by hand, or not in time: what their choices are flagged with, and what their page told of itself.
+
+Such people are shown to the researcher, left out of choices.csv and of payments until someone says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from explorelab.study.tables import choices, events, people
+
+TOLD = ("simulated", "webdriver")
+"""Events by which a page says that no hand plays: it played by itself, or a program steers the browser."""
+SHARES: Mapping[str, float] = {"synthetic": 0.1, "early": 0.1, "hurried": 0.5, "regular": 0.5, "slow": 0.25}
+"""Flags that raise a doubt about the person where more than this share of their choices has them."""
+LEAST = 3
+"""Choices with a flag, at least: everyone has a bad moment."""
+REASONS: Mapping[str, str] = {
+    "simulated": "the page played by itself",
+    "webdriver": "a program steered the browser",
+    "synthetic": "clicks that no mouse, finger or key made",
+    "early": "choices before their time was up",
+    "hurried": "clicks sooner than a hand can be",
+    "regular": "clicks always after the same time",
+    "slow": "much more time taken than the clock gives",
+}
+"""What each word means, for people."""
+
+
+def doubts(n_choices: int, flags: Mapping[str, int], happened: Collection[str]) -> tuple[str, ...]:
+    """Why this person may not have played as people do; nothing if there is no reason to think so."""
+    told = [kind for kind in TOLD if kind in happened]
+    return (*told, *(word for word, share in SHARES.items() if flags.get(word, 0) >= max(LEAST, share * n_choices)))
+
+
+def doubted(connection: Connection) -> dict[int, tuple[str, ...]]:
+    """The reasons of everyone about whom there are any; robots are known to be robots."""
+    persons = select(people.c.id).where(people.c.pilot.is_(False))
+    happened: dict[int, set[str]] = {}
+    query: Any = (
+        select(events.c.person, events.c.kind).where(events.c.kind.in_(TOLD), events.c.person.in_(persons)).distinct()
+    )
+    for person, kind in connection.execute(query):
+        happened.setdefault(person, set()).add(kind)
+    flags: dict[int, dict[str, int]] = {}
+    query = select(choices.c.person, choices.c.flags, func.count()).where(
+        choices.c.flags != "", choices.c.person.in_(persons)
+    )
+    for person, words, n in connection.execute(query.group_by(choices.c.person, choices.c.flags)):
+        counts = flags.setdefault(person, {})
+        for word in words.split():
+            counts[word] = counts.get(word, 0) + n
+    query = select(choices.c.person, func.count()).where(choices.c.person.in_(persons)).group_by(choices.c.person)
+    made = {person: int(n) for person, n in connection.execute(query)}
+    found = {
+        person: doubts(made.get(person, 0), flags.get(person, {}), happened.get(person, ())) for person in flags | happened
+    }
+    return {person: why for person, why in found.items() if why}
