@@ -31,9 +31,11 @@ def test_an_arrival_repeated_by_the_network_is_one_arrival(lab: Lab) -> None:
 
 
 def test_prolific_and_mturk_are_known_again_in_any_browser(lab: Lab) -> None:
-    first = Tab(lab, query={"PROLIFIC_PID": "abc", "STUDY_ID": "s", "SESSION_ID": "t"})
+    query = {"PROLIFIC_PID": "abc", "STUDY_ID": "s", "SESSION_ID": "t"}
+    first = Tab(lab, query=query)
     first.consent()
-    assert Tab(lab, query={"PROLIFIC_PID": "abc"}).state["stage"] == "instructions"
+    assert Tab(lab, query=query).state["stage"] == "instructions"
+    assert Tab(lab, first.key, {"PROLIFIC_PID": "abc"}).state["stage"] == "instructions"
     worker = {"workerId": "W", "assignmentId": "X", "hitId": "H", "turkSubmitTo": "https://workersandbox.mturk.com"}
     Tab(lab, query=worker)
     Tab(lab, query={**worker, "turkSubmitTo": "https://evil.example"})
@@ -116,7 +118,7 @@ def test_what_was_deleted_does_not_come_back_with_the_person(lab: Lab) -> None:
     tab = Tab(lab, query=query)
     tab.consent()
     tab.go("withdraw", delete=True)
-    Tab(lab, query=query)
+    Tab(lab, tab.key, query)
     (person,) = lab.rows(tables.people)
     kept = (person.platform_id, person.platform_session, person.platform_study, person.cell, person.plan, person.seed)
     assert kept == (None, None, None, None, None, 0)
@@ -169,5 +171,5 @@ def test_another_assignment_does_not_replace_the_one_that_was_finished(lab: Lab)
     for number in range(5):
         tab.play_block(number)
     tab.go("finish")
-    Tab(lab, query={**query, "assignmentId": "OTHER"})
+    Tab(lab, tab.key, {**query, "assignmentId": "OTHER"})
     assert lab.rows(tables.people)[0].platform_session == "PAID"

@@ -10,8 +10,8 @@ export interface BoardParts {
   dynamic: Dynamic;
   labels: Labels;
   language: string;
-  /** A square was clicked, or chosen by key. */
-  chosen: (square: number) => void;
+  /** A square was clicked, or chosen by key; by hand, or by a program. */
+  chosen: (square: number, byHand: boolean) => void;
   /** The button of the pause was pressed. */
   resumed: () => void;
 }

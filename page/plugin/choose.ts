@@ -14,6 +14,8 @@ export interface Report {
   yellow: number;
   /** Every click: square and milliseconds after this choice's clock started. */
   clicks: [number, number][];
+  /** How many of them came from a mouse, a finger or a key, as the browser says, and not from a program. */
+  by_hand: number;
   elapsed_ms: number;
   /** How often this choice was begun again after a pause. */
   pauses: number;

@@ -39,6 +39,7 @@ export class Game {
   private reward: number | null;
   private points: number;
   private clicks: [number, number][] = [];
+  private byHand = 0;
   private pauses = 0;
 
   constructor(private readonly parts: GameParts) {
@@ -49,7 +50,7 @@ export class Game {
     this.points = parts.points;
     this.board = new Board({
       ...parts,
-      chosen: (square) => this.click(square),
+      chosen: (square, byHand) => this.click(square, byHand),
       resumed: () => this.resume("press"),
     });
     this.clock = new Clock({ later: parts.later, show: (left) => this.board.showTime(left) });
@@ -113,6 +114,7 @@ export class Game {
     this.phase = "choosing";
     this.board.showPhase("choosing");
     this.clicks = [];
+    this.byHand = 0;
     this.clock.start(this.parts.deadlineMs, (elapsed) => void this.timeIsUp(elapsed));
     this.parts.started(this.trial, this.blue);
   }
@@ -127,7 +129,7 @@ export class Game {
     this.board.showPhase("paused");
   }
 
-  private click(square: number): void {
+  private click(square: number, byHand: boolean): void {
     if (this.phase !== "choosing") return;
     const { dynamic, shape, deadlineMs, labels } = this.parts;
     const elapsed = this.clock.elapsed();
@@ -140,6 +142,7 @@ export class Game {
     }
     if (this.clicks.length === MOST_CLICKS) this.clicks.pop();
     this.clicks.push([square, rounded(elapsed)]);
+    if (byHand) this.byHand += 1;
     this.yellow = square;
     this.board.showDots(this.blue, square);
     this.board.sayAt(labels.said_next, square);
@@ -163,6 +166,7 @@ export class Game {
       goal: this.clicks.at(-1)?.[0] ?? null,
       yellow: this.yellow,
       clicks: this.clicks,
+      by_hand: Math.min(this.byHand, this.clicks.length),
       elapsed_ms: rounded(elapsed),
       pauses: this.pauses,
       attempt: 1,

@@ -71,7 +71,7 @@ export default class GridBanditPlugin implements JsPsychPlugin<Info> {
         const { square, atMs } = plan({ ...block, script }, number, position);
         if (square !== null) yellow = square;
         const report: Report = {
-          trial: number, position, goal: square, yellow, clicks: square === null ? [] : [[square, atMs]],
+          trial: number, position, goal: square, yellow, clicks: square === null ? [] : [[square, atMs]], by_hand: 0,
           elapsed_ms: block.deadlineMs, pauses: 0, attempt: 1,
         };
         const answer = await untilDone(async (attempt) => {

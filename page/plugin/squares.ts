@@ -21,7 +21,7 @@ export class Squares {
     private readonly shape: Shape,
     private readonly labels: Labels,
     private readonly number: (value: number) => string,
-    private readonly chosen: (square: number) => void,
+    private readonly chosen: (square: number, byHand: boolean) => void,
   ) {
     const { width, height } = shape;
     const label = fill(labels.grid, { columns: number(width), rows: number(height) });
@@ -91,7 +91,7 @@ export class Squares {
     if (!cell) return;
     const square = Number(cell.dataset.square);
     this.moveCursor(square, false);
-    this.chosen(square);
+    this.chosen(square, event.isTrusted);
   }
 
   private pressed(event: KeyboardEvent): void {
@@ -99,7 +99,7 @@ export class Squares {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       // A key that is held down repeats; only the first press is a choice.
-      if (!event.repeat) this.chosen(this.cursor);
+      if (!event.repeat) this.chosen(this.cursor, event.isTrusted);
       return;
     }
     const target = this.target(event.key, event.ctrlKey);

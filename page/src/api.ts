@@ -42,6 +42,7 @@ export interface ChoiceBody {
   elapsed_ms: number;
   pauses: number;
   attempt: number;
+  by_hand: number;
 }
 
 export interface EventBody {
@@ -54,6 +55,9 @@ export interface EventBody {
 }
 
 export class Api {
+  /** Whether the server knows this page as a pilot's. */
+  isPilot = false;
+  private pilotKey = "";
   private token = "";
   private epoch = 0;
 
@@ -67,8 +71,11 @@ export class Api {
     return this.untilDone(() => this.once("GET", "texts"));
   }
 
-  async arrive(body: { page: string; key: string; query: Record<string, string> }): Promise<State> {
-    const answer = await this.untilDone<{ token: string; state: State }>(() => this.once("POST", "arrive", body));
+  async arrive(body: { page: string; key: string; query: Record<string, string> }, pilotKey: string): Promise<State> {
+    this.pilotKey = pilotKey;
+    const answer = await this.untilDone<{ token: string; state: State; pilot: boolean }>(() => this.once("POST", "arrive", body));
+    this.isPilot = answer.pilot === true;
+    this.pilotKey = "";
     this.token = answer.token;
     this.epoch = answer.state.epoch;
     return answer.state;
@@ -125,6 +132,7 @@ export class Api {
   private request(method: string, body: object | undefined, keepalive: boolean, signal: AbortSignal): RequestInit {
     const headers: Record<string, string> = {};
     if (body) headers["Content-Type"] = "application/json";
+    if (this.pilotKey) headers["X-Pilot-Key"] = this.pilotKey;
     if (this.token) headers["Authorization"] = `Bearer ${this.token}`;
     return { method, headers, body: body ? JSON.stringify(body) : null, keepalive, signal, cache: "no-store", credentials: "omit" };
   }

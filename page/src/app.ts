@@ -83,10 +83,10 @@ export class App {
 
   /** Records a choice; the block attempts again where that makes sense. */
   async record(report: Report): Promise<Answer> {
-    const { trial, goal, clicks, elapsed_ms, pauses, attempt } = report;
+    const { trial, goal, clicks, elapsed_ms, pauses, attempt, by_hand } = report;
     this.trial = trial;
     try {
-      const answer = await this.api.choice({ block: this.block.number, trial, goal, clicks, elapsed_ms, pauses, attempt });
+      const answer = await this.api.choice({ block: this.block.number, trial, goal, clicks, elapsed_ms, pauses, attempt, by_hand });
       this.recoveries = 0;
       this.trial = trial + 1;
       this.next = answer.state;

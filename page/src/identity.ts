@@ -23,6 +23,11 @@ export function browserKey(): string {
   return randomHex(32);
 }
 
+/** The key of a pilot, from the part of the address that browsers send to nobody: `#pilot=...`. */
+export function pilotKey(address: string): string {
+  return new URLSearchParams(new URL(address).hash.slice(1)).get("pilot") ?? "";
+}
+
 /** The query parameters of the address; of a name given twice the last counts. What no platform would send is left out. */
 export function queryOf(address: string): Record<string, string> {
   const all = [...new URL(address).searchParams].filter(([name, value]) => name.length <= 64 && value.length <= 2048);

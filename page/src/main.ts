@@ -1,12 +1,12 @@
 /** The participant's page: arrives at the server, plays through jsPsych, shows the last screen. */
 
 import { initJsPsych } from "jspsych";
-import { Api } from "./api";
+import { Api, ServerError } from "./api";
 import { App } from "./app";
 import { finishedScreen } from "./finished";
-import { browserKey, queryOf, randomHex } from "./identity";
+import { browserKey, pilotKey, queryOf, randomHex } from "./identity";
 import { Notice } from "./notice";
-import { errorScreen, takenOver, titledPage } from "./screens";
+import { elsewhere, errorScreen, takenOver, titledPage } from "./screens";
 import { PLAYED, type State } from "./state";
 import { Texts } from "./texts";
 import { studyTimeline } from "./timeline";
@@ -47,7 +47,8 @@ async function start(): Promise<void> {
     await arrive();
   } catch (error) {
     // Without an arrival there is no study to go on with.
-    if (app.texts) showLast(errorScreen(app.texts, messageOf(error)));
+    if (app.texts && error instanceof ServerError && error.word === "elsewhere") showLast(elsewhere(app.texts), "elsewhere");
+    else if (app.texts) showLast(errorScreen(app.texts, messageOf(error)));
     else main.textContent = "The study could not be loaded. Please load the page again.";
     return;
   }
@@ -67,7 +68,8 @@ async function arrive(): Promise<void> {
   document.title = texts.title;
   document.getElementById("title")!.textContent = texts.title;
   notice.texts = texts;
-  app.state = await api.arrive({ page: randomHex(16), key: browserKey(), query });
+  app.state = await api.arrive({ page: randomHex(16), key: browserKey(), query }, pilotKey(location.href));
+  if (navigator.webdriver) app.log.add("webdriver");
 }
 
 async function play(): Promise<void> {
@@ -89,7 +91,8 @@ async function play(): Promise<void> {
   app.jsPsych = jsPsych;
   const timeline = studyTimeline(app);
   const mode = query.simulate;
-  if (mode === "visual" || mode === "data-only") {
+  // Anyone can write an address; only the server knows whether this page may play by itself.
+  if (api.isPilot && (mode === "visual" || mode === "data-only")) {
     // Data that no person made must be known as such.
     app.log.add("simulated");
     await jsPsych.simulate(timeline, mode);

@@ -46,6 +46,11 @@ export function takenOver(texts: Texts): HTMLElement {
   return withReload(texts, "taken_over_title", texts.label("taken_over_text"), "taken_over_here");
 }
 
+/** "Somebody has begun under this name elsewhere": nothing of theirs is shown. */
+export function elsewhere(texts: Texts): HTMLElement {
+  return element("div", { class: "sheet" }, heading(texts.label("elsewhere_title")), element("p", {}, texts.label("elsewhere_text")));
+}
+
 /** Something went wrong for good; `details` helps whoever is asked about it. */
 export function errorScreen(texts: Texts, details: string): HTMLElement {
   const sheet = withReload(texts, "error_title", texts.label("error_text"), "error_reload");

@@ -13,6 +13,7 @@ export const PAGE_LABELS = [
   "code_title", "code_copy", "code_copied", "leave", "leave_text", "submit", "submit_text",
   "declined_title", "withdrawn_title", "preview_title", "expired_title",
   "taken_over_title", "taken_over_text", "taken_over_here",
+  "elsewhere_title", "elsewhere_text",
   "error_title", "error_text", "error_reload", "error_details",
   "offline",
 ] as const;

@@ -65,7 +65,7 @@ test("a server that never answers is given up after a while", async () => {
   }));
   const slow = vi.fn();
   const api = new Api({ slow, trouble: () => undefined });
-  const choice = api.choice({ block: 0, trial: 0, goal: null, clicks: [], elapsed_ms: 1, pauses: 0, attempt: 1 });
+  const choice = api.choice({ block: 0, trial: 0, goal: null, clicks: [], elapsed_ms: 1, pauses: 0, attempt: 1, by_hand: 0 });
   const caught = choice.catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(15_000);
   expect(await caught).toMatchObject({ status: 0, retry: true });

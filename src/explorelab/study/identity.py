@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from explorelab.study.refusals import invalid
 
@@ -22,6 +22,8 @@ class Arrival(NamedTuple):
     source: str
     identity: str
     """SHA-256 of source and who they are: the same person has the same."""
+    browser: str
+    """SHA-256 of the browser's key, which nobody else knows."""
     platform_id: str | None = None
     platform_session: str | None = None
     platform_study: str | None = None
@@ -35,23 +37,42 @@ def is_preview(query: Mapping[str, str]) -> bool:
     return query.get("assignmentId") == PREVIEW
 
 
+def wants_to_simulate(query: Mapping[str, str]) -> bool:
+    """Whether the link asks the page to play by itself."""
+    return any(name.strip().lower() == "simulate" for name in query)
+
+
 def who(query: Mapping[str, str], key: str, pilot: bool) -> Arrival:
     """Who has come. Robots say so with a key of the server; everybody else is a person."""
+    browser = identity_of("browser", key)
     if pilot:
         said = "".join(letter for letter in query.get("agent", "")[:2000] if letter.isprintable())
-        return Arrival("pilot", _hashed("pilot", key), agent=said)
+        return Arrival("pilot", identity_of("pilot", key), browser, agent=said)
     if "PROLIFIC_PID" in query:
         name = _name("PROLIFIC_PID", query)
         session, study = (_optional(each, query) for each in ("SESSION_ID", "STUDY_ID"))
-        return Arrival("prolific", _hashed("prolific", name), name, session, study)
+        return Arrival("prolific", identity_of("prolific", name), browser, name, session, study)
     if "workerId" in query:
         name = _name("workerId", query)
         session, study = (_optional(each, query) for each in ("assignmentId", "hitId"))
-        return Arrival("mturk", _hashed("mturk", name), name, session, study, _submit_to(query.get("turkSubmitTo", "")))
-    return Arrival("plain", _hashed("plain", key))
+        submit_to = _submit_to(query.get("turkSubmitTo", ""))
+        return Arrival("mturk", identity_of("mturk", name), browser, name, session, study, submit_to)
+    return Arrival("plain", identity_of("plain", key), browser)
 
 
-def _hashed(source: str, name: str) -> str:
+def proven(arrival: Arrival, known: Any) -> bool:
+    """Whether who has come is the person known by this name: by the browser's key, or the platform's session as first seen.
+
+    What a platform calls someone is no secret, and anyone can write it into a link.
+    """
+    if known.source in ("plain", "pilot"):
+        return True  # the name itself is made from the key
+    same_session = bool(arrival.platform_session) and arrival.platform_session == known.first_session
+    return arrival.browser == known.browser or same_session
+
+
+def identity_of(source: str, name: str) -> str:
+    """By what someone is known in the database."""
     return sha256(f"{source}:{name}".encode()).hexdigest()
 
 

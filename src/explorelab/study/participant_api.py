@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, insert, select
 from explorelab.study import game, people
 from explorelab.study.asking import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.context import Context
-from explorelab.study.identity import is_preview, who
+from explorelab.study.identity import is_preview, wants_to_simulate, who
 from explorelab.study.limits import Rate
 from explorelab.study.refusals import Refused, no_token, taken_over
 from explorelab.study.showing import State, bare_state, state_of
@@ -26,6 +26,8 @@ class Arrived(BaseModel):
 
     token: str
     state: State
+    pilot: bool = False
+    """Whether this is a pilot's page: only such a page may play by itself."""
 
 
 class Shown(BaseModel):
@@ -129,6 +131,8 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
         pilot = bool(x_pilot_key) and hmac.compare_digest(x_pilot_key.encode(), pilot_key.encode())
         if x_pilot_key and not pilot:
             raise Refused(401, "no-token", "The key for pilots is not the one of this study.")
+        if wants_to_simulate(asked.query) and not pilot:
+            raise Refused(403, "not-a-pilot", "Only a pilot's page may play by itself: this link needs the pilot's key.")
         if not pilot:
             arrivals.count(request.client.host if request.client else "", now())
         if is_preview(asked.query) and not pilot:
@@ -142,7 +146,8 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
             return person.code, state_of(connection, study, person)
 
         code, state = await store.write(work)
-        return Arrived(token="" if state.stage == "expired" else token_for(store.secret, code), state=state)
+        token = "" if state.stage == "expired" else token_for(store.secret, code)
+        return Arrived(token=token, state=state, pilot=pilot)
 
     @router.post("/state")
     async def state(asked: FromPage, code: Code) -> Shown:

@@ -11,16 +11,18 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 
 from explorelab.study.assignment import UNDER_WAY, assign
 from explorelab.study.design import Study
-from explorelab.study.identity import Arrival
-from explorelab.study.refusals import no_token, not_now, out_of_order, taken_over
+from explorelab.study.identity import Arrival, identity_of, proven
+from explorelab.study.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
 from explorelab.study.tables import blocks, choices, consents, deletions, events, people
 from explorelab.study.terms import offered
 from explorelab.study.tokens import new_code
 
 _PERSON = select(people).where(people.c.code == bindparam("of_code"))
 _LOCKED = _PERSON.with_for_update()
-NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "platform_study", "submit_to"))
+NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "platform_study", "submit_to", "first_session"))
 ENDED = ("finished", "declined", "withdrawn")
+OPEN = ("consent", "declined")
+"""Stages at which nobody has agreed: whoever comes under the same name does not find the place taken."""
 
 
 def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Any:
@@ -28,10 +30,14 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
 
     Whoever stayed away for too long is returned as they are: `expired` says so of them.
     """
-    known = connection.execute(select(people).where(people.c.identity == arrival.identity).with_for_update()).one_or_none()
+    known = _named(connection, arrival.identity)
+    if known is not None and not proven(arrival, known):
+        _make_room(connection, known)
+        known = None
     if known is None:
         values: dict[str, Any] = {
-            **arrival._asdict(), "code": new_code(), "pilot": arrival.source == "pilot", "seed": secrets.randbits(62),
+            **arrival._asdict(), "first_session": arrival.platform_session, "code": new_code(),
+            "pilot": arrival.source == "pilot", "seed": secrets.randbits(62),
             "stage": "consent", "block": 0, "begun": False, "epoch": 1, "page": page, "points": 0.0,
             "arrived_at": now, "seen_at": now,
         }  # fmt: skip
@@ -40,6 +46,8 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     if known.page == page or expired(known, study, now):
         return known
     session = {"platform_session": arrival.platform_session, "submit_to": arrival.submit_to}
+    if known.first_session is None:
+        session["first_session"] = arrival.platform_session
     if known.stage in ENDED:
         session = {}  # a bonus goes where it was earned, and what was deleted does not come back
     changes = {
@@ -50,6 +58,29 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     }
     _change(connection, known, **changes)
     return _row(connection, known.id)
+
+
+def _named(connection: Connection, identity: str) -> Any:
+    return connection.execute(select(people).where(people.c.identity == identity).with_for_update()).one_or_none()
+
+
+def _make_room(connection: Connection, known: Any) -> None:
+    """Give up a name that somebody came under and never agreed; from consent on it is held, and others are refused."""
+    if known.stage not in OPEN:
+        raise elsewhere()
+    _change(connection, known, identity=identity_of("aside", known.code))
+
+
+def _hold_place(connection: Connection, person: Any) -> None:
+    """Take the place under the person's name; who agrees first has it."""
+    if person.platform_id is None:
+        return
+    identity = identity_of(person.source, person.platform_id)
+    if person.identity != identity:
+        holder = _named(connection, identity)
+        if holder is not None:
+            _make_room(connection, holder)
+        _change(connection, person, identity=identity)
 
 
 def expired(person: Any, study: Study, now: float) -> bool:
@@ -91,6 +122,8 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
         raise not_now("Consent is not asked for at this stage.")
     if version != version_of(text):
         raise out_of_order("The text has changed since it was shown: load the page again.")
+    if agreed:
+        _hold_place(connection, person)
     connection.execute(insert(consents).values(person=person.id, agreed=agreed, at=now, version=version, text=text))
     if agreed:
         cell = assign(connection, study, person.pilot, now)
@@ -118,6 +151,8 @@ def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> An
         raise not_now("Nothing is kept of someone who declined.")
     if erase and (person.stage != "withdrawn" or person.cell is not None):
         erased(connection, person, "participant", now)
+    if person.stage in OPEN and person.platform_id is not None:
+        _make_room(connection, person)
     _change(connection, person, stage="withdrawn", seen_at=now)
     return _row(connection, person.id)
 

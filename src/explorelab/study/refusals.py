@@ -28,6 +28,13 @@ def taken_over() -> Refused:
     return Refused(409, "taken-over", "This study was opened again in another tab or window, which is now the one in use.")
 
 
+def elsewhere() -> Refused:
+    """Someone who says who they are and cannot show it."""
+    return Refused(
+        403, "elsewhere", "This study was begun under your name in another browser or session: open it there to go on."
+    )
+
+
 def no_token() -> Refused:
     """A request from nobody that is known here."""
     return Refused(401, "no-token", "The request carries no valid token: open the study's link again.")

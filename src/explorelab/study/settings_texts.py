@@ -30,6 +30,9 @@ PLACEHOLDERS = (
 )  # fmt: skip
 """What pages may say in braces; the study fills it in. The template of study.toml says what each is."""
 
+LATER = ("elsewhere_title", "elsewhere_text")
+"""Labels that studies made by earlier versions lack; they are then in English."""
+
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&#!~|])")
@@ -77,12 +80,12 @@ def _labels(toml: TomlFile) -> tuple[str, str, dict[str, str]]:
     needed = template_labels()
     table = toml.table("labels", known=needed)
     for key, original in needed.items():
-        label = table.value(key)
+        label = table.value(key, original if key in LATER else None)
         if label is not None:
             wrong = _wrong_label(label, original)
             if wrong:
                 table.problem(key, wrong)
-    return str(language), str(direction), table.values
+    return str(language), str(direction), {**{key: needed[key] for key in LATER}, **table.values}
 
 
 def _wrong_label(label: Any, original: str) -> str:
