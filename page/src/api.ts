@@ -71,7 +71,7 @@ export class Api {
     return this.untilDone(() => this.once("GET", "texts"));
   }
 
-  async arrive(body: { page: string; key: string; query: Record<string, string> }, pilotKey: string): Promise<State> {
+  async arrive(body: { page: string; key: string; query: Record<string, string> }, pilotKey = ""): Promise<State> {
     this.pilotKey = pilotKey;
     const answer = await this.untilDone<{ token: string; state: State; pilot: boolean }>(() => this.once("POST", "arrive", body));
     this.isPilot = answer.pilot === true;

@@ -23,6 +23,13 @@ class Pilots(StrEnum):
     ONLY = "only"
 
 
+class Doubted(StrEnum):
+    """Whether people about whom there are doubts are in choices.csv."""
+
+    WITHOUT = "without"
+    WITH = "with"
+
+
 def register(app: typer.Typer) -> None:
     """Enter the commands of this file into the command line."""
     app.add_typer(study, name="study")
@@ -86,12 +93,15 @@ def export(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder for the files; an earlier export there is replaced.")] = Path("data"),
     pilots: Annotated[Pilots, typer.Option(help="Whether robots are in it.")] = Pilots.WITHOUT,
+    doubted: Annotated[
+        Doubted, typer.Option(help="Whether people who may not have played by hand or in time are in choices.csv.")
+    ] = Doubted.WITHOUT,
 ) -> None:
     """Write everything that was recorded as CSV files with their description (Psych-DS)."""
     from explorelab.study import delivering
 
     with long_work():
-        typer.echo(delivering.export(folder, out, pilots.value))
+        typer.echo(delivering.export(folder, out, pilots.value, doubted.value))
 
 
 @study.command()

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 
 from explorelab.errors import InputError
 from explorelab.study.design import Study
-from explorelab.study.export import Pilots, export_study
+from explorelab.study.export import Doubted, Pilots, export_study
 from explorelab.study.settings import load_study
 from explorelab.study.store import open_store
 from explorelab.study.tables import people
@@ -30,10 +30,10 @@ def opened(folder: Path) -> Iterator[tuple[Study, Engine]]:
         store.close()
 
 
-def export(folder: Path, out: Path, pilots: Pilots) -> str:
+def export(folder: Path, out: Path, pilots: Pilots, doubted: Doubted = "without") -> str:
     """Everything recorded, written; what was written, in words."""
     with opened(folder) as (study, engine):
-        done = export_study(study, engine, out, pilots=pilots)
+        done = export_study(study, engine, out, pilots=pilots, doubted=doubted)
     following = [f"Next: explorelab check {done.choices}"] if done.n_task_choices else []
     return "\n".join([*done.lines(), f"wrote {done.out}", *following])
 

@@ -13,14 +13,16 @@ from explorelab.errors import InputError
 from explorelab.progress import Progress
 from explorelab.study import export_choices, export_readme, export_rows, psychds
 from explorelab.study.design import Study
+from explorelab.study.doubts import doubted as reasons_of
 from explorelab.study.export_cells import Table
 from explorelab.study.export_folder import CHECKSUMS, new_folder
 from explorelab.study.export_rows import Included, LeftOut, Played, snapshot
 from explorelab.study.tables import choices, events
 
 type Pilots = Literal["without", "with", "only"]
+type Doubted = Literal["without", "with"]
 
-IGNORED = ("choices.csv", "choices.toml", CHECKSUMS)
+IGNORED = ("choices.csv", "choices.toml", "doubted.csv", CHECKSUMS)
 """What validators of Psych-DS need not look at."""
 
 
@@ -42,6 +44,9 @@ class Exported(NamedTuple):
     n_events: int
     left_out: LeftOut
     pilots: Pilots
+    n_doubted: int
+    """People who may not have played by hand or in time, listed in doubted.csv."""
+    doubted: Doubted
 
     def lines(self) -> list[str]:
         """What to tell whoever asked for it."""
@@ -51,6 +56,10 @@ class Exported(NamedTuple):
         told.append(
             f"Not in it: {out.declined} declined, {out.withdrawn} withdrew or were deleted, {out.undecided} did not answer."
         )
+        if self.n_doubted:
+            where = "Not in choices.csv" if self.doubted == "without" else "In choices.csv all the same"
+            some = f"{self.n_doubted} {'person' if self.n_doubted == 1 else 'people'}"
+            told.append(f"{where}: {some} who may not have played by hand or in time; doubted.csv says who, and why.")
         if self.pilots == "without" and out.pilots:
             only = "Only robots have taken part so far" if not self.n_people else "Robots are left out"
             told.append(f"{only} ({out.pilots}): --pilots only or --pilots with exports them.")
@@ -60,23 +69,34 @@ class Exported(NamedTuple):
 
 
 def export_study(
-    study: Study, engine: Engine, out: Path, *, pilots: Pilots = "without", progress: bool | None = None
+    study: Study,
+    engine: Engine,
+    out: Path,
+    *,
+    pilots: Pilots = "without",
+    doubted: Doubted = "without",
+    progress: bool | None = None,
 ) -> Exported:
     """Write the data of a study to a folder: complete, from one state of the database, whole or not at all.
 
     Everyone who agreed to take part and did not ask for deletion is in it, under their random code; what platforms call
-    people is not. `pilots` says what happens to robots. An earlier export in `out` is replaced, nothing else is.
+    people is not. `pilots` says what happens to robots, `doubted` whether people who may not have played by hand or in time
+    are in choices.csv; they are in all other files. An earlier export in `out` is replaced, nothing else is.
     """
+    checks.one_of("doubted", doubted, dict.fromkeys(["without", "with"], 0))
     checks.one_of("pilots", pilots, dict.fromkeys(["without", "with", "only"], 0))
     with new_folder(Path(out)) as folder, snapshot(engine) as connection:
-        return _Export(study, connection, pilots, folder, progress).all(Path(out))
+        return _Export(study, connection, pilots, doubted, folder, progress).all(Path(out))
 
 
 class _Export:
     """One export under way."""
 
-    def __init__(self, study: Study, connection: Connection, pilots: Pilots, folder: Path, shown: bool | None) -> None:
+    def __init__(
+        self, study: Study, connection: Connection, pilots: Pilots, doubted: Doubted, folder: Path, shown: bool | None
+    ) -> None:
         self.study, self.connection, self.folder, self.shown = study, connection, folder, shown
+        self.doubted, self.doubts = doubted, reasons_of(connection)
         self.pilots, self.included = pilots, Included(pilots)
         self.tables: dict[str, tuple[str, int]] = {}
         self.columns: list[str] = []
@@ -90,7 +110,7 @@ class _Export:
         self._text("choices.toml", export_choices.task_toml(study, played, included.pilots))
         n_all = {table.name: included.n(connection, table) for table in (choices, events)}
         with Progress("Exporting", sum(n_all.values()), self.shown) as bar:
-            people = export_rows.participant_rows(connection, included, study)
+            people = export_rows.participant_rows(connection, included, study, self.doubts)
             n_people = self._table("participants", export_rows.PARTICIPANTS, people)
             self._table("consents", export_rows.CONSENTS, export_rows.consent_rows(connection, included))
             n_short = self._blocks()
@@ -101,12 +121,13 @@ class _Export:
         if n_choices != n_all["choices"]:
             without = n_all["choices"] - n_choices
             raise InputError(f"the database must have the block of every choice, got {without} choices without one.")
-        left_out = export_rows.left_out(connection, included)
-        self._words(played, n_people, n_task, n_short, left_out)
+        left_out, n_doubted = export_rows.left_out(connection, included), self._doubted()
+        self._words(played, n_people, n_task, n_short, n_doubted, left_out)
         files = sorted(path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())
         return Exported(
             out, out / "choices.csv", tuple(out / path for path in [*files, Path(CHECKSUMS)]), n_people,
             self.tables["blocks"][1], n_choices, n_task, n_short, n_events, left_out, self.pilots,
+            n_doubted, self.doubted,
         )  # fmt: skip
 
     def _open(self, name: str, columns: tuple[str, ...]) -> Table:
@@ -142,23 +163,32 @@ class _Export:
         pilots = self.included.pilots
         names, made = export_choices.columns(pilots), export_choices.row_maker(self.study, pilots)
         self.columns += names
+        without = self.doubts if self.doubted == "without" else {}
         with self._open("choices", export_rows.CHOICES) as complete, Table(self.folder / "choices.csv", names) as task:
             for choice in export_rows.choices_of(self.connection, self.included):
                 complete.add(choice.cells())
-                if choice.block is not None:
+                if choice.block is not None and choice.row.person not in without:
                     task.add(made(choice))
                 bar.advance()
         self.tables["choices"] = (complete.path.name, complete.n)
         return task.n
 
-    def _words(self, played: Played, n_people: int, n_task: int, n_short: int, left_out: LeftOut) -> None:
+    def _doubted(self) -> int:
+        """The list of people about whom there are doubts; how many they are."""
+        with Table(self.folder / "doubted.csv", export_rows.DOUBTED) as table:
+            for row in export_rows.doubted_rows(self.connection, self.included, self.doubts):
+                table.add(row)
+        return table.n
+
+    def _words(self, played: Played, n_people: int, n_task: int, n_short: int, n_doubted: int, left_out: LeftOut) -> None:
         """The texts that people read, and what the files are."""
         study, pilots = self.study, self.pilots
         tasks = [study.landscapes[name] for name in played.landscapes]
         told = export_readme.description(study, n_people, pilots, export_choices.notes(tasks, played, pilots))
         about = export_readme.about(study, told, export_rows.period(self.connection, self.included))
         self._text("dataset_description.json", psychds.description_json(about, self.columns))
-        self._text("README.md", export_readme.readme(study, told, self.tables, n_task, n_short, left_out, pilots))
+        doubts = export_readme.doubts_told(n_doubted, self.doubted)
+        self._text("README.md", export_readme.readme(study, told, self.tables, n_task, n_short, left_out, pilots, doubts))
         self._text(".psychdsignore", "".join(f"{name}\n" for name in IGNORED))
         for version, text in export_rows.consent_texts(self.connection, self.included):
             self._text(export_rows.text_file(version), text)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from explorelab.study.design import Study
+from explorelab.study.doubts import REASONS
 from explorelab.study.export_cells import moment
 from explorelab.study.export_rows import LeftOut
 
@@ -44,7 +45,14 @@ def description(study: Study, n_people: int, pilots: str, notes: list[str]) -> s
 
 
 def readme(
-    study: Study, told: str, tables: Mapping[str, tuple[str, int]], n_task: int, n_short: int, out: LeftOut, pilots: str
+    study: Study,
+    told: str,
+    tables: Mapping[str, tuple[str, int]],
+    n_task: int,
+    n_short: int,
+    out: LeftOut,
+    pilots: str,
+    doubts: str,
 ) -> str:
     """The text of README.md; `tables` has the file and the number of rows of each."""
     meaning = {
@@ -72,6 +80,7 @@ def readme(
         "## Files",
         f"- `choices.csv`: the choices of the task blocks ({_rows(n_task)}), with `choices.toml`, for `explorelab check`, "
         f"`fit` and `report`.{short if n_short else ''}",
+        "- `doubted.csv`: people who may not have played by hand or in time, and why.",
         *files,
         "- `materials/`: each consent text that someone agreed to, and the other texts as they are now.",
         *([RUN_AGAIN] if study.files else []),
@@ -81,12 +90,23 @@ def readme(
         "## Who is in it",
         "Everyone who agreed to take part and did not ask for their data to be deleted, also those who stopped half-way. "
         f"Not in it: {'; '.join(reasons)}. What platforms call people is in none of these files.",
+        doubts,
         "## How to read it",
         "Squares count from 0 (column times height plus row, the top row first); blocks and trials from 1. Times are UTC. "
         "`choices.csv` has one row for each trial; a trial in which nobody clicked has `missed` 1: it is not scored, and "
         "its reward is learned from. Text that a spreadsheet would run as a formula has an apostrophe in front.",
     ]  # fmt: skip
     return "\n".join(_spaced(lines)) + "\n"
+
+
+def doubts_told(n: int, doubted: str) -> str:
+    """Who is doubted, and what that means for choices.csv."""
+    words = "; ".join(f"{word}: {meaning}" for word, meaning in REASONS.items())
+    if not n:
+        return f"About nobody is there a doubt that they played by hand and in time ({words})."
+    some = "1 person" if n == 1 else f"{n} people"
+    where = "are not in `choices.csv`" if doubted == "without" else "are in `choices.csv` all the same"
+    return f"{some} may not have played by hand or in time and {where}; `doubted.csv` lists them ({words})."
 
 
 def _rows(n: int) -> str:

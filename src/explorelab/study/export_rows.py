@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,8 +19,9 @@ AT_ONCE = 1000
 
 PARTICIPANTS = (
     "participant", "source", "pilot", "agent", "stage", "cell", "seed", "n_pages", "n_choices", "n_missed", "points",
-    "bonus", "base", "per_point", "most_bonus", "currency", "arrived_at", "seen_at", "finished_at",
+    "bonus", "base", "per_point", "most_bonus", "currency", "doubts", "arrived_at", "seen_at", "finished_at",
 )  # fmt: skip
+DOUBTED = ("participant", "stage", "n_choices", "doubts")
 CONSENTS = ("participant", "consented_at", "version", "text_file")
 BLOCKS = (
     "participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape", "n_trials", "start",
@@ -76,7 +77,9 @@ def streamed(connection: Connection, query: Select[Any]) -> Iterator[Any]:
         yield from rows
 
 
-def participant_rows(connection: Connection, included: Included, study: Study) -> Iterator[tuple[Any, ...]]:
+def participant_rows(
+    connection: Connection, included: Included, study: Study, doubts: Mapping[int, tuple[str, ...]]
+) -> Iterator[tuple[Any, ...]]:
     """A row of `PARTICIPANTS` for everyone who is included."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == people.c.id)
     query = (
@@ -95,8 +98,21 @@ def participant_rows(connection: Connection, included: Included, study: Study) -
         yield (
             row.code, row.source, row.pilot, row.agent, row.stage, row.cell, row.seed, row.epoch, row.n_choices,
             row.n_missed, row.points, bonus, promised.base, promised.per_point, promised.most,
-            promised.currency, row.arrived_at, row.seen_at, row.finished_at,
+            promised.currency, " ".join(doubts.get(row.id, ())), row.arrived_at, row.seen_at, row.finished_at,
         )  # fmt: skip
+
+
+def doubted_rows(
+    connection: Connection, included: Included, doubts: Mapping[int, tuple[str, ...]]
+) -> Iterator[tuple[Any, ...]]:
+    """A row of `DOUBTED` for everyone who is included and about whom there are doubts."""
+    counted = select(func.count()).select_from(choices).where(choices.c.person == people.c.id).scalar_subquery()
+    query = select(people.c.id, people.c.code, people.c.stage, counted).select_from(
+        people.join(consents, _agreed(people.c.id))
+    )
+    for number, code, stage, n_choices in streamed(connection, query.where(included.who).order_by(people.c.id)):
+        if number in doubts:
+            yield code, stage, n_choices, " ".join(doubts[number])
 
 
 def consent_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:

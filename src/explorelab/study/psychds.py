@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from explorelab.study.doubts import REASONS
+
 SCHEMA = "Psych-DS 0.4.0"
 
 MILLISECONDS, POINTS = "milliseconds", "points"
@@ -37,6 +39,11 @@ VARIABLES: dict[str, Variable] = {
     "per_point": Variable("Bonus for each point that the person was promised at consent.", "money, see currency", 0),
     "most_bonus": Variable("Largest bonus that the person was promised at consent.", "money, see currency", 0),
     "currency": Variable("Currency of the person's payment, as promised at consent."),
+    "doubts": Variable(
+        "Why the person may not have played by hand or in time, with spaces between; empty: no reason to think so. "
+        + "; ".join(f"{word}: {meaning}" for word, meaning in REASONS.items())
+        + "."
+    ),
     "arrived_at": Variable("When the person first loaded the page, UTC.", "ISO 8601"),
     "seen_at": Variable("When the server last heard of the person, UTC.", "ISO 8601"),
     "finished_at": Variable("When the person reached the end, UTC; empty if they did not.", "ISO 8601"),
