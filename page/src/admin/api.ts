@@ -4,7 +4,7 @@ export interface Totals {
   arrived: number; consented: number; consent: number; instructions: number; training: number; task: number;
   debriefing: number; finished: number; declined: number; withdrawn: number; gone: number;
   median_minutes_finished: number | null; median_minutes_active: number | null;
-  choices: number; choices_last_minute: number;
+  choices: number; choices_last_minute: number; doubted: number;
 }
 export interface CellCount {
   name: string; timing: string; dynamic: string; landscape: string; second_dynamic: string; active: number; finished: number;
@@ -34,7 +34,7 @@ export interface Block {
 }
 export interface Detail {
   code: string; source: string; pilot: boolean; place: string; cell: string; agent: string | null; epoch: number;
-  points: number; bonus: number; currency: string; in_payment_file: boolean; deleted: boolean;
+  points: number; bonus: number; currency: string; in_payment_file: boolean; deleted: boolean; doubts: string[];
   arrived_at: number; consented_at: number | null; seen_at: number; finished_at: number | null;
   blocks: Block[]; events: { kind: string; at: number; block: number | null; trial: number | null; value: number | null }[];
 }

@@ -24,6 +24,7 @@ export class Numbers {
       this.tile("arrived", "arrived", () => this.choose("")),
       this.tile("consented", "consented"),
       ...Object.entries(PLACES).map(([place, text]) => this.tile(place, text, () => this.choose(place))),
+      this.tile("doubted", "doubted", () => this.choose("doubted")),
       this.tile("others", "robots"),
       this.tile("time", "median time, min"),
       this.tile("choices", "choices stored"),
@@ -37,6 +38,7 @@ export class Numbers {
     const texts: Record<string, string> = {
       arrived: whole(totals.arrived),
       consented: whole(totals.consented),
+      doubted: whole(totals.doubted),
       others: whole(overview.pilots ? overview.n_people : overview.n_pilots),
       time: fixed(totals.median_minutes_finished ?? totals.median_minutes_active, 1),
       choices: whole(totals.choices),
@@ -50,6 +52,7 @@ export class Numbers {
     const so_far = totals.median_minutes_active;
     this.title("time", so_far === null ? "" : `Those who are taking part now came ${fixed(so_far, 1)} min ago (median).`);
     this.title("gone", `Not seen for more than ${whole(overview.return_within_minutes)} min: they cannot come back.`);
+    this.title("doubted", "May not have played by hand or in time: not in choices.csv, and not paid unless named.");
     this.title("consented", "Agreed at some time, wherever they are now.");
   }
 

@@ -9,7 +9,7 @@ const PAGE = 50;
 export interface Person {
   code: string; source: string; pilot: boolean; place: string; cell: string; block: number; n_blocks: number; trial: number;
   n_trials: number; points: number; choices: number; missed: number; focus_losses: number; hidden_pauses: number;
-  slow_network: number; flags: string; arrived_at: number; seen_at: number;
+  slow_network: number; flags: string; doubts: string; arrived_at: number; seen_at: number;
 }
 interface Column { key: keyof Person; title: string; number?: boolean; text: (person: Person, now: number) => string }
 
@@ -26,12 +26,14 @@ const COLUMNS: Column[] = [
   count("hidden_pauses", "hidden"),
   count("slow_network", "network"),
   { key: "flags", title: "flags", text: (person) => person.flags },
+  { key: "doubts", title: "doubts", text: (person) => person.doubts },
   { key: "arrived_at", title: "arrived", number: true, text: (person, now) => ago(now - person.arrived_at) },
   { key: "seen_at", title: "last seen", number: true, text: (person, now) => ago(now - person.seen_at) },
 ];
 const HINTS: Partial<Record<keyof Person, string>> = {
   missed: "deadlines without a click", focus_losses: "times the window lost focus", hidden_pauses: "times the page was hidden",
   slow_network: "times that the network was slow, failed or was gone", flags: "choices that the server doubts, by reason",
+  doubts: "why this person may not have played by hand or in time: not in choices.csv, and not paid unless named",
 };
 
 const isTime = (key: keyof Person): boolean => key === "arrived_at" || key === "seen_at";
@@ -64,7 +66,7 @@ export class PeopleTable {
 
   /** `choose` hears of a person who was pressed. */
   constructor(private readonly choose: (code: string) => void) {
-    const options = [["", "everyone"], ["here", "taking part now"], ...Object.entries(PLACES)];
+    const options = [["", "everyone"], ["here", "taking part now"], ["doubted", "doubted"], ...Object.entries(PLACES)];
     this.place.append(...options.map(([value, text]) => new Option(text, value)));
     this.place.addEventListener("change", () => this.turn(0));
     this.find.addEventListener("input", () => this.turn(0));
@@ -119,8 +121,8 @@ export class PeopleTable {
     const here = (person: Person): boolean => !["finished", "declined", "withdrawn", "gone"].includes(person.place);
     const found = [...this.people.values()].filter((person) => {
       if (person.pilot !== this.pilots) return false;
-      if (place && (place === "here" ? !here(person) : person.place !== place)) return false;
-      const text = `${person.code} ${person.source} ${person.cell} ${person.place} ${person.flags}`.toLowerCase();
+      if (place === "doubted" ? !person.doubts : place && (place === "here" ? !here(person) : person.place !== place)) return false;
+      const text = `${person.code} ${person.source} ${person.cell} ${person.place} ${person.flags} ${person.doubts}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
     const sign = this.down ? -1 : 1;

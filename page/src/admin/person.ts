@@ -94,6 +94,7 @@ export class PersonPanel {
 function facts(detail: Detail): HTMLElement {
   const lines: [string, string][] = [
     ["stage", detail.deleted ? "withdrawn, data deleted" : (PLACES[detail.place] ?? detail.place)],
+    ["doubts", detail.doubts.join("; ")],
     ["from", detail.source],
     ["condition", detail.cell.replaceAll("-", " · ")],
     ["agent", detail.agent ?? ""],

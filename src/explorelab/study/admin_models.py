@@ -39,6 +39,8 @@ class Totals(BaseModel):
     median_minutes_active: float | None
     choices: int
     choices_last_minute: int
+    doubted: int
+    """Who may not have played by hand or in time, wherever they are."""
 
 
 class CellCount(BaseModel):
@@ -140,11 +142,11 @@ class Overview(BaseModel):
 
 
 type PersonRow = tuple[
-    str, str, bool, str, str, int, int, int, int, float, int, int, int, int, int, str, float, float
+    str, str, bool, str, str, int, int, int, int, float, int, int, int, int, int, str, str, float, float
 ]  # fmt: skip
 COLUMNS = (
     "code", "source", "pilot", "place", "cell", "block", "n_blocks", "trial", "n_trials", "points", "choices", "missed",
-    "focus_losses", "hidden_pauses", "slow_network", "flags", "arrived_at", "seen_at",
+    "focus_losses", "hidden_pauses", "slow_network", "flags", "doubts", "arrived_at", "seen_at",
 )  # fmt: skip
 """Of the rows of people. `block` is the one in play or next, from 0; `trial` the choices made in it."""
 
@@ -209,6 +211,8 @@ class PersonDetail(BaseModel):
     seen_at: float
     finished_at: float | None
     deleted: bool
+    doubts: list[str]
+    """Why they may not have played by hand or in time, in words."""
     blocks: list[PersonBlock]
     events: list[PersonEvent]
     """The last ones, newest first."""

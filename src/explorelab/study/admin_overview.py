@@ -17,6 +17,7 @@ from explorelab.study.admin_quality import FOCUS, HIDDEN, NETWORK, n_events, qua
 from explorelab.study.admin_regret import Forms, curves
 from explorelab.study.assignment import DONE, UNDER_WAY
 from explorelab.study.design import BlockPlan, Study
+from explorelab.study.doubts import doubts
 from explorelab.study.game import plans
 from explorelab.study.people import ENDED
 
@@ -122,7 +123,7 @@ class Overviews:
             median_minutes_finished=_median_minutes(lasted),
             median_minutes_active=_median_minutes([now - person.arrived_at for person in here]),
             choices=sum(n for block, n in zip(image.blocks, image.sums.choices, strict=True) if block.person in numbers),
-            choices_last_minute=image.n_recent(numbers),
+            choices_last_minute=image.n_recent(numbers), doubted=sum(bool(self._doubts(person)) for person in among),
         )  # fmt: skip
 
     def _cells(self, among: list[Any], now: float) -> list[CellCount]:
@@ -145,18 +146,30 @@ class Overviews:
                 self._version = version
         self._rows_of = (self._image.version, now)
 
+    def _flags(self, person: Any) -> dict[str, int]:
+        """How many of someone's choices have each flag."""
+        rows = self._image.rows_of.get(person.id, {}).values()
+        return {flag: n for flag, each in self._image.sums.flags.items() if (n := sum(each[row] for row in rows))}
+
+    def _doubts(self, person: Any) -> tuple[str, ...]:
+        """Why someone may not have played by hand or in time."""
+        image = self._image
+        if person.pilot:
+            return ()
+        made = sum(image.sums.choices[row] for row in image.rows_of.get(person.id, {}).values())
+        return doubts(made, self._flags(person), image.events.get(person.id, ()))
+
     def _row(self, person: Any, now: float) -> PersonRow:
         image, plan = self._image, self._plan(person)
         rows = image.rows_of.get(person.id, {})
-        made, missed, flags = image.sums
+        made, missed, _ = image.sums
         ahead = plan[person.block].n_trials if person.block < len(plan) else 0
-        doubts = {flag: n for flag, each in flags.items() if (n := sum(each[row] for row in rows.values()))}
         return (
             person.code, person.source, person.pilot, place_of(self._study, person, plan, now), person.cell or "",
             person.block, len(plan), made[rows[person.block]] if person.block in rows else 0, ahead,
             round(person.points, 1), sum(made[row] for row in rows.values()), sum(missed[row] for row in rows.values()),
             n_events(image, person.id, FOCUS), n_events(image, person.id, HIDDEN), n_events(image, person.id, NETWORK),
-            " ".join(f"{flag} {n}" for flag, n in sorted(doubts.items())),
+            " ".join(f"{flag} {n}" for flag, n in sorted(self._flags(person).items())), " ".join(self._doubts(person)),
             round(person.arrived_at, 1), round(person.seen_at, 1),
         )  # fmt: skip
 

@@ -11,6 +11,7 @@ from explorelab.study.admin_models import Deleted, PersonBlock, PersonDetail, Pe
 from explorelab.study.admin_overview import place_of, plan_of
 from explorelab.study.admin_regret import form_of, regret_of
 from explorelab.study.design import Study
+from explorelab.study.doubts import REASONS, doubted
 from explorelab.study.people import erased
 from explorelab.study.refusals import Refused, invalid
 from explorelab.study.tables import blocks, choices, consents, events, payments, people
@@ -31,6 +32,7 @@ def person_detail(connection: Connection, study: Study, code: str, now: float) -
         in_payment_file=connection.execute(paid).first() is not None,
         arrived_at=person.arrived_at, consented_at=connection.execute(agreed_at).scalar(), seen_at=person.seen_at,
         finished_at=person.finished_at, deleted=_is_deleted(person),
+        doubts=[REASONS[word] for word in doubted(connection, person.id).get(person.id, ())],
         blocks=_blocks(connection, study, person), events=_events(connection, person),
     )  # fmt: skip
 

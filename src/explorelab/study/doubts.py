@@ -36,26 +36,22 @@ def doubts(n_choices: int, flags: Mapping[str, int], happened: Collection[str]) 
     return (*told, *(word for word, share in SHARES.items() if flags.get(word, 0) >= max(LEAST, share * n_choices)))
 
 
-def doubted(connection: Connection) -> dict[int, tuple[str, ...]]:
-    """The reasons of everyone about whom there are any; robots are known to be robots."""
+def doubted(connection: Connection, person: int | None = None) -> dict[int, tuple[str, ...]]:
+    """The reasons of everyone, or of one person, about whom there are any; robots are known to be robots."""
     persons = select(people.c.id).where(people.c.pilot.is_(False))
+    if person is not None:
+        persons = persons.where(people.c.id == person)
     happened: dict[int, set[str]] = {}
-    query: Any = (
-        select(events.c.person, events.c.kind).where(events.c.kind.in_(TOLD), events.c.person.in_(persons)).distinct()
-    )
-    for person, kind in connection.execute(query):
-        happened.setdefault(person, set()).add(kind)
+    told = select(events.c.person, events.c.kind).where(events.c.kind.in_(TOLD), events.c.person.in_(persons))
+    for who, kind in connection.execute(told.distinct()):
+        happened.setdefault(who, set()).add(kind)
     flags: dict[int, dict[str, int]] = {}
-    query = select(choices.c.person, choices.c.flags, func.count()).where(
-        choices.c.flags != "", choices.c.person.in_(persons)
-    )
-    for person, words, n in connection.execute(query.group_by(choices.c.person, choices.c.flags)):
-        counts = flags.setdefault(person, {})
+    counted: Any = select(choices.c.person, choices.c.flags, func.count()).where(choices.c.person.in_(persons))
+    made: dict[int, int] = {}
+    for who, words, n in connection.execute(counted.group_by(choices.c.person, choices.c.flags)):
+        made[who] = made.get(who, 0) + n
         for word in words.split():
+            counts = flags.setdefault(who, {})
             counts[word] = counts.get(word, 0) + n
-    query = select(choices.c.person, func.count()).where(choices.c.person.in_(persons)).group_by(choices.c.person)
-    made = {person: int(n) for person, n in connection.execute(query)}
-    found = {
-        person: doubts(made.get(person, 0), flags.get(person, {}), happened.get(person, ())) for person in flags | happened
-    }
-    return {person: why for person, why in found.items() if why}
+    found = {who: doubts(made.get(who, 0), flags.get(who, {}), happened.get(who, ())) for who in flags | happened}
+    return {who: why for who, why in found.items() if why}
