@@ -29,6 +29,6 @@ def small_study(*, deadline_ms: int = 20, n_trials: int = 6, n_training: int = 3
         n_trials=n_trials,
         texts=Texts("en", "ltr", {page: f"# {page}\n\nText of {page}." for page in PAGES}, {"start": "Start"}),
         completion=Completion("THANKS42", ""),
-        server=Server(120.0, 100_000, 100_000),
+        server=Server(120.0, 100_000, 100_000, 1_000_000, 1_000_000),
     )
     return replace(study, **changes)

@@ -64,6 +64,8 @@ code = "THANKS42"
 [server]
 arrivals_per_minute = 1_000_000
 requests_per_second = 10_000
+new_people_per_hour = 1_000_000
+address_requests_per_second = 1_000_000
 
 [database]
 url = "{database}"
@@ -90,18 +92,29 @@ def write_study(
 class Served:
     """The real server, in processes of its own that can be killed."""
 
-    def __init__(self, folder: Path, workers: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        workers: int,
+        program: Sequence[str] = COMMAND,
+        more: Sequence[str] = (),
+        files: int | None = None,
+    ) -> None:
         self.folder, self.workers, self.port = folder, workers, postgres.free_port()
+        self._program, self._more, self._files = program, more, files
         self._log = (folder / "server.log").open("ab")
         self.starts_s: list[float] = []
 
     async def start(self) -> None:
         """Start it, and wait until it answers."""
         began = time.perf_counter()
-        command = [*COMMAND, "study", "serve", str(self.folder), "--port", str(self.port)]
+        command = [*self._program, "study", "serve", str(self.folder), "--port", str(self.port)]
+        if self._files is not None:
+            command = ["prlimit", f"--nofile={self._files}", *command]
         self._process = subprocess.Popen(
-            [*command, "--workers", str(self.workers)], stdout=self._log, stderr=self._log, start_new_session=True
-        )
+            [*command, "--workers", str(self.workers), *self._more],
+            stdout=self._log, stderr=self._log, start_new_session=True,
+        )  # fmt: skip
         while not await self.answers():
             if self._process.poll() is not None:
                 raise RuntimeError(f"the server ended by itself:\n{self.log()[-3000:]}")

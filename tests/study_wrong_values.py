@@ -263,6 +263,16 @@ WRONG = {
         "arrivals_per_minute = 0",
         "[server] arrivals_per_minute must be 1 to 1000000, got 0.",
     ),
+    "new people": (
+        "new_people_per_hour = 200",
+        "new_people_per_hour = -1",
+        "[server] new_people_per_hour must be 1 to 1000000, got -1.",
+    ),
+    "requests of an address": (
+        "address_requests_per_second = 500",
+        'address_requests_per_second = "many"',
+        "[server] address_requests_per_second must be a whole number, got 'many'.",
+    ),
     "requests": (
         "requests_per_second = 20",
         "requests_per_second = 1.5",

@@ -55,6 +55,9 @@ def serve(
         Path | None, typer.Option(help="File with the researcher's password; or set EXPLORELAB_ADMIN_PASSWORD.")
     ] = None,
     public_url: Annotated[str, typer.Option(help="The address as people see it, if a proxy stands in between.")] = "",
+    trusted_proxies: Annotated[
+        str, typer.Option(help="Addresses or networks of proxies, with commas between, whose X-Forwarded-For is believed.")
+    ] = "",
     as_it_is: Annotated[bool, typer.Option("--as-it-is", help="Serve also while texts are still to be filled in.")] = False,
 ) -> None:
     """Bring the database up to date and serve the study until interrupted."""
@@ -69,8 +72,11 @@ def serve(
         typer.echo(f"for Prolific  {links.participants}{query}")
         for line in links.unfinished:
             typer.echo(f"to do         {line}")
+        if links.proxy_unnamed:
+            typer.echo("to do         name the proxy with --trusted-proxies (127.0.0.1 if it runs on this computer):")
+            typer.echo("              until then all people count as one address, with the limits of one")
 
-    server.serve(folder, host, port, workers, admin_password_file, public_url, as_it_is, announce)
+    server.serve(folder, host, port, workers, admin_password_file, public_url, as_it_is, announce, trusted_proxies)
 
 
 @study.command()

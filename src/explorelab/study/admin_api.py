@@ -12,10 +12,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, ValidationError
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from explorelab.study.admin_auth import (
     COOKIE,
+    KNOWN_COOKIE,
+    KNOWN_S,
+    OF_ALL,
     SESSION_S,
     Keeper,
     Session,
@@ -29,6 +34,7 @@ from explorelab.study.admin_models import Deleted, DeletePerson, Overview, Peopl
 from explorelab.study.admin_overview import Overviews
 from explorelab.study.admin_person import delete_person, person_detail
 from explorelab.study.context import Context
+from explorelab.study.limits import Rate
 from explorelab.study.refusals import Refused
 
 STATIC = Path(__file__).parent / "static"
@@ -83,6 +89,17 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
     router = APIRouter(prefix="/admin", route_class=AdminRoute, tags=["researcher"])
     few = CapacityLimiter(2)  # each check of a password takes 16 MB
 
+    here = Rate(OF_ALL.most / OF_ALL.fills_in_s, OF_ALL.most)
+
+    async def counted(work: Callable[[Connection], None]) -> None:
+        """Count in the database or, where nothing can be stored, in this process: that is when researchers must get in."""
+        try:
+            await store.write(work)
+        except (DBAPIError, Refused) as error:
+            if isinstance(error, Refused) and error.status != 503:
+                raise
+            here.count("", now())
+
     async def session_of(request: Request) -> Session:
         session = keeper.session(request.cookies.get(COOKIE))
         if await store.read(lambda connection: is_logged_out(connection, session)):
@@ -122,16 +139,17 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
     async def login(request: Request) -> Response:
         """Log in with {"password": ...}; sets the cookie of the session."""
         keeper.check_origin(request)
-        attempt = await _password(request)
-        key = keeper.attempts.begin(request.client.host if request.client else "")
+        attempt, attempts = await _password(request), keeper.attempts
+        address, known = request.client.host if request.client else "", keeper.known_browser(request)
+        await counted(lambda connection: attempts.begin(connection, address, known, now()))
         if not await to_thread.run_sync(keeper.is_password, attempt, limiter=few):
             raise Refused(401, "wrong-password", "This is not the password.")
-        keeper.attempts.succeeded(key)
+        await counted(lambda connection: attempts.succeeded(connection, address, known))
         response = JSONResponse({"ok": True})
-        secure = keeper.is_https(request)
-        response.set_cookie(
-            COOKIE, keeper.new_cookie(), SESSION_S, path=None, httponly=True, samesite="strict", secure=secure
-        )
+        # Without a path of their own they belong to the folder of this address, also below a study's prefix.
+        kept: dict[str, Any] = {"path": None, "httponly": True, "samesite": "strict", "secure": keeper.is_https(request)}
+        response.set_cookie(COOKIE, keeper.new_cookie(), SESSION_S, **kept)
+        response.set_cookie(KNOWN_COOKIE, keeper.new_known_cookie(), KNOWN_S, **kept)
         return response
 
     @router.post("/logout", status_code=204, **change)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import math
 import secrets
-from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -21,16 +19,20 @@ from fastapi import Request, Response
 from sqlalchemy import Connection, delete, insert, select
 
 from explorelab.errors import InputError
+from explorelab.study.buckets import Bucket
+from explorelab.study.limits import network_of
 from explorelab.study.refusals import Refused
 from explorelab.study.tables import settings
 
 COOKIE = "explorelab_admin"
 SESSION_S = 12 * 3600
-FAILURES = 5
-"""Wrong passwords from one address within a minute, before the next attempt has to wait."""
-MINUTE_S = 60.0
-ADDRESSES = 10_000
-"""Addresses whose failures are remembered at most."""
+KNOWN_COOKIE = "explorelab_known"
+KNOWN_S = 180 * 24 * 3600
+TOO_MANY = "Too many wrong passwords"
+OF_ADDRESS = Bucket("login-address", 5, 60.0, TOO_MANY)
+OF_ALL = Bucket("login-all", 50, 150.0, TOO_MANY)
+"""Of all unknown browsers together, so that having many addresses does not help."""
+OF_KNOWN_BROWSER = Bucket("login-known", 100, 100.0, TOO_MANY)
 LOGGED_OUT = "logged-out:"
 """Begins the names of settings that say which sessions were logged out of; the value is when they would have ended."""
 
@@ -72,7 +74,7 @@ class Keeper:
         self._salt = secrets.token_bytes(16)
         self._hash = self._hashed(password)
         self._key = hmac.digest(secret, b"admin:" + password.encode(), "sha256")
-        self.attempts = Attempts(now)
+        self.attempts = Attempts(secret)
 
     def is_password(self, password: str) -> bool:
         """Whether this is the password; takes as long for every answer (and some 50 ms, so not in the event loop)."""
@@ -91,6 +93,21 @@ class Keeper:
         if not hmac.compare_digest(signature.encode(), expected.encode()) or float(ends_at) <= self._now():
             raise no_session()
         return Session(name, float(ends_at))
+
+    def new_known_cookie(self) -> str:
+        """The cookie by which a browser that has logged in is known again; it opens nothing by itself."""
+        name = secrets.token_hex(16)
+        return f"{name}.{self._signature('known', name)}"
+
+    def known_browser(self, request: Request) -> str | None:
+        """The name of a browser that has logged in before, if it is one."""
+        name, _, signature = request.cookies.get(KNOWN_COOKIE, "").partition(".")
+        if hmac.compare_digest(signature.encode(), self._signature("known", name).encode()):
+            return name
+        try:
+            return self.session(request.cookies.get(COOKIE)).name
+        except Refused:
+            return None
 
     def csrf_token(self, session: Session) -> str:
         """What pages of this session send with every change; other sites cannot read it."""
@@ -130,45 +147,28 @@ class Keeper:
 
 
 class Attempts:
-    """Failures of each address within the last minute, as this process has seen them."""
+    """Wrong passwords, counted for all processes together: of each address, of all of them, and of each known browser.
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._failures: dict[str, deque[float]] = {}
+    A browser that has logged in before counts for itself: whatever others do, the right password gets in from there.
+    """
 
-    def begin(self, address: str) -> str:
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def begin(self, connection: Connection, address: str, known: str | None, now: float) -> None:
         """Count an attempt as failed until `succeeded` says otherwise (many at once are then no way round); or refuse it."""
-        now, key = self._now(), _network(address)
-        times = self._failures.setdefault(key, deque())
-        while times and times[0] <= now - MINUTE_S:
-            times.popleft()
-        if len(times) >= FAILURES:
-            wait_s = max(1, math.ceil(times[0] + MINUTE_S - now))
-            raise Refused(429, "too-many", f"Too many wrong passwords: wait {wait_s} seconds.", wait_s)
-        times.append(now)
-        if len(self._failures) > ADDRESSES:
-            self._forget(now)
-        return key
+        for bucket, caller in self._buckets(address, known):
+            bucket.take(connection, self._secret, caller, now)
 
-    def succeeded(self, key: str) -> None:
-        """Forget the failures of an address from which the right password came."""
-        self._failures.pop(key, None)
+    def succeeded(self, connection: Connection, address: str, known: str | None) -> None:
+        """Forget the failures of an address or browser from which the right password came."""
+        bucket, caller = self._buckets(address, known)[0]
+        bucket.give_back(connection, self._secret, caller)
 
-    def _forget(self, now: float) -> None:
-        old = [key for key, times in self._failures.items() if not times or times[-1] <= now - MINUTE_S]
-        for key in old or list(self._failures)[: ADDRESSES // 2]:
-            del self._failures[key]
-
-
-def _network(address: str) -> str:
-    """An address, or of IPv6 the network of 2^64 addresses that one customer has."""
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address):
-        return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))
-    return str(parsed)
+    def _buckets(self, address: str, known: str | None) -> list[tuple[Bucket, str]]:
+        if known is not None:
+            return [(OF_KNOWN_BROWSER, known)]
+        return [(OF_ADDRESS, network_of(address)), (OF_ALL, "")]
 
 
 def no_session() -> Refused:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
@@ -21,7 +21,7 @@ from explorelab.study.built_pages import STATIC, check_built
 from explorelab.study.clock import steady
 from explorelab.study.context import Context
 from explorelab.study.design import Study
-from explorelab.study.limits import BodyLimit
+from explorelab.study.limits import BodyLimit, FormLimit, Pace
 from explorelab.study.participant_api import participant_router, pilot_key_of
 from explorelab.study.refusals import Refused
 from explorelab.study.store import Store
@@ -46,7 +46,11 @@ def create_app(
         store.close()
 
     context = Context(study, store, now or steady())
-    app = FastAPI(title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    # Redirects to an address with or without a slash would repeat the Host header, which anyone can write.
+    app = FastAPI(
+        title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
+        redirect_slashes=False,
+    )  # fmt: skip
     app.include_router(participant_router(context, pilot_key_of(context)))
     app.include_router(admin_router(context, admin_password, public_origin=public_origin))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
@@ -56,7 +60,10 @@ def create_app(
         return FileResponse(STATIC / "index.html")
 
     _answer_errors(app)
+    # The last one is asked first.
     app.add_middleware(BodyLimit)
+    app.add_middleware(FormLimit)
+    app.add_middleware(Pace, per_second=study.server.address_requests_per_second)
     app.add_middleware(Guard)
     return app
 
@@ -75,7 +82,7 @@ def headers_of(path: str) -> dict[str, str]:
 
 
 class Guard:
-    """Gives every answer its headers, and the log a line without anything that tells who asked.
+    """Gives every answer its headers, HEAD wherever there is GET, and the log a line that does not tell who asked.
 
     Below Starlette's own form of a middleware, which makes a task for each request and costs as much as a choice.
     """
@@ -88,9 +95,11 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = time.perf_counter()
+        began, head = time.perf_counter(), scope["method"] == "HEAD"
 
         async def guarded(message: Message) -> None:
+            if head and message["type"] == "http.response.body":
+                message = {**message, "body": b""}
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in headers_of(scope["path"]).items():
@@ -100,7 +109,7 @@ class Guard:
                     log.debug("%s %s %d %.1f ms", scope["method"], scope["path"], message["status"], took_ms)
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
 
 
 def _refusal(status: int, error: str, message: str, retry_after_s: int | None = None) -> JSONResponse:
@@ -136,6 +145,13 @@ def _answer_errors(app: FastAPI) -> None:
         answer = _refusal(500, "broken", "The server has failed at this; what was acknowledged before is kept.")
         answer.headers.update(headers_of(request.url.path))
         return answer
+
+    @app.exception_handler(UnicodeError)
+    @app.exception_handler(DataError)
+    async def no_text(_: Request, error: Exception) -> JSONResponse:
+        # Not the database's fault: half a character, a zero byte, a number beyond its bounds.
+        log.warning("a value could not be stored: %s", type(error).__name__)
+        return _refusal(422, "invalid", "The request has a value that cannot be stored.")
 
     @app.exception_handler(DBAPIError)
     async def busy(_: Request, error: DBAPIError) -> JSONResponse:

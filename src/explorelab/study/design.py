@@ -56,6 +56,10 @@ class Server:
     """New page loads from one address."""
     requests_per_second: int = 20
     """Requests of one person."""
+    new_people_per_hour: int = 200
+    """From one address, all at once if need be: a class behind one address gets in, a script cannot fill the disk."""
+    address_requests_per_second: int = 500
+    """Requests from one address, whoever sends them."""
 
 
 @dataclass(frozen=True)

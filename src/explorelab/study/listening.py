@@ -48,9 +48,9 @@ class OnArrival:
 
 def run_workers(config: uvicorn.Config) -> None:
     """Run as many worker processes as the settings say until interrupted; one that dies is replaced."""
-    from uvicorn.supervisors import Multiprocess
+    from explorelab.study.supervising import Supervisor
 
     # Held while workers come and go, so that no other program takes the address; without a listener, nobody is sent to it.
     with bound(config.host, config.port, shared=EACH_ITS_OWN) as held:
         listener = cast("socket.socket", OnArrival(config.host, config.port)) if EACH_ITS_OWN else held
-        Multiprocess(config, sockets=[listener]).run()
+        Supervisor(config, sockets=[listener]).run()

@@ -11,9 +11,10 @@ from sqlalchemy import Connection, func, insert, select
 
 from explorelab.study import game, people
 from explorelab.study.asking import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
+from explorelab.study.buckets import Bucket
 from explorelab.study.context import Context
 from explorelab.study.identity import is_preview, wants_to_simulate, who
-from explorelab.study.limits import Rate
+from explorelab.study.limits import Rate, network_of
 from explorelab.study.refusals import Refused, no_token, taken_over
 from explorelab.study.showing import State, bare_state, state_of
 from explorelab.study.store import remembered
@@ -79,8 +80,9 @@ class Healthy(BaseModel):
     ok: bool
 
 
-MOST_EVENTS = 5000
+MOST_EVENTS = 1000
 """Kept of one person; a page that reports more than that is broken or lying."""
+TOO_MANY_NEW = "Too many people have come from your network within the last hour"
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Refusal} for status in (400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503)
 }
@@ -92,6 +94,7 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
     router = APIRouter(prefix="/api", responses=REFUSALS)
     arrivals = Rate(study.server.arrivals_per_minute / 60, study.server.arrivals_per_minute)
     requests = Rate(study.server.requests_per_second, 3 * study.server.requests_per_second)
+    newcomers = Bucket("new-people", study.server.new_people_per_hour, 3600.0, TOO_MANY_NEW)
 
     # Not a plain function: FastAPI would hand it to a thread, for a hash of a few microseconds.
     async def person_code(authorization: Annotated[str, Header(max_length=256)] = "") -> str:
@@ -133,14 +136,18 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
             raise Refused(401, "no-token", "The key for pilots is not the one of this study.")
         if wants_to_simulate(asked.query) and not pilot:
             raise Refused(403, "not-a-pilot", "Only a pilot's page may play by itself: this link needs the pilot's key.")
+        network = network_of(request.client.host if request.client else "")
         if not pilot:
-            arrivals.count(request.client.host if request.client else "", now())
+            arrivals.count(network, now())
         if is_preview(asked.query) and not pilot:
             return Arrived(token="", state=bare_state(study, "preview"))
         arrival = who(asked.query, asked.key, pilot)
 
         def work(connection: Connection) -> tuple[str, State]:
-            person = people.arrive(connection, study, arrival, asked.page, now())
+            at = now()
+            person = people.arrive(connection, study, arrival, asked.page, at)
+            if person.epoch == 1 and person.arrived_at == at and not pilot:  # new; refused, they are not entered
+                newcomers.take(connection, store.secret, network, at)
             if people.expired(person, study, now()):
                 return person.code, bare_state(study, "expired", person.epoch)
             return person.code, state_of(connection, study, person)
@@ -212,9 +219,9 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
                 connection.execute(select(events.c.number).where(*of_page, events.c.number.in_(asked_for))).scalars()
             )
             so_far = select(func.count()).select_from(events).where(events.c.person == person.id)
-            if connection.execute(so_far).scalar_one() >= MOST_EVENTS:
-                return 0
-            new = {each.number: each for each in asked.events if each.number not in known}
+            room = max(0, MOST_EVENTS - connection.execute(so_far).scalar_one())
+            unknown = {each.number: each for each in asked.events if each.number not in known}
+            new = dict(list(unknown.items())[:room])
             if new:
                 rows = [each.model_dump() for each in new.values()]
                 connection.execute(

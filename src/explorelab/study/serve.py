@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import logging
 import os
 import re
 import secrets
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,10 +27,10 @@ if TYPE_CHECKING:
     from explorelab.study.design import Study
     from explorelab.study.store import Store
 
-FOLDER, PASSWORD, ORIGIN = "EXPLORELAB_STUDY", "EXPLORELAB_ADMIN_PASSWORD", "EXPLORELAB_PUBLIC_ORIGIN"
-PREFIX = "EXPLORELAB_PUBLIC_PREFIX"
-"""Names of environment variables by which worker processes are told what to serve."""
+PASSWORD = "EXPLORELAB_ADMIN_PASSWORD"
+"""The environment variable that may hold the researcher's password."""
 SHORTEST = 8
+log = logging.getLogger("explorelab.study")
 
 
 class Links(NamedTuple):
@@ -39,6 +42,8 @@ class Links(NamedTuple):
     """The researcher's password, if it was made here and is to be shown."""
     unfinished: list[str]
     """What is still to be done to the texts, and what in them would be shown otherwise than meant."""
+    proxy_unnamed: bool = False
+    """Whether there seems to be a proxy that is not trusted: all people then share the limits of one address."""
 
 
 def is_local(host: str) -> bool:
@@ -85,7 +90,7 @@ def unfinished(study: Study) -> list[str]:
 
 def serve(
     folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
-    public_url: str = "", as_it_is: bool = False, announce: Callable[[Links], None] = print,
+    public_url: str = "", as_it_is: bool = False, announce: Callable[[Links], None] = print, trusted_proxies: str = "",
 ) -> None:  # fmt: skip
     """Serve the study in this folder until interrupted."""
     import uvicorn
@@ -96,6 +101,7 @@ def serve(
     study = load_study(folder)
     password, made = password_for(host, password_file)
     origin, prefix = parts_of(public_url)
+    proxies = trusted(trusted_proxies)
     left = unfinished(study)
     if left and not as_it_is and not is_local(host):
         raise InputError("the study is not ready for people: " + "; ".join(left) + ". (--as-it-is serves it all the same.)")
@@ -106,33 +112,66 @@ def serve(
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
     base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: password, ORIGIN: origin, PREFIX: prefix}
-    announce(Links(f"{base}/", f"{base}/admin", password if made else None, [*left, *text_warnings(study.texts)]))
-    # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
-    how: dict[str, Any] = {
-        "factory": True, "host": host, "port": port, "workers": workers, "access_log": False, "log_level": "warning",
-        "server_header": False, "timeout_graceful_shutdown": 5, "limit_concurrency": 4000,
-    }  # fmt: skip
-    served = "explorelab.study.serve:application"
+    warned = [*left, *text_warnings(study.texts)]
+    announce(Links(f"{base}/", f"{base}/admin", password if made else None, warned, bool(public_url) and not proxies))
+    # What was read here is what every worker serves, also one that is started later, whatever the files say by then.
+    served = partial(application, study, folder.resolve(), password, origin, prefix)
+    how = {**settings_of_server(proxies), "host": host, "port": port, "workers": workers}
     if workers > 1:
         run_workers(uvicorn.Config(served, **how))
     else:
         uvicorn.run(served, **how)
 
 
-def application() -> object:
+def trusted(proxies: str) -> list[str]:
+    """The addresses and networks in a list with commas, also as they look where the server listens on IPv6."""
+    found: list[str] = []
+    for each in filter(None, (part.strip() for part in proxies.split(","))):
+        try:
+            network = ipaddress.ip_network(each)
+        except ValueError:
+            raise InputError(
+                "--trusted-proxies must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8, "
+                f"got {each!r}."
+            ) from None
+        found.append(str(network))
+        if network.version == 4:
+            found.append(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
+    return found
+
+
+def settings_of_server(proxies: list[str]) -> dict[str, Any]:
+    """How uvicorn serves. Whom a request comes from is believed of proxies that were named, and of nobody else."""
+    from explorelab.study.connections import IDLE_S
+
+    return {
+        "factory": True, "log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5, "ws": "none",
+        # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
+        "access_log": False,
+        "http": "explorelab.study.connections:Careful", "timeout_keep_alive": IDLE_S,
+        "proxy_headers": bool(proxies), "forwarded_allow_ips": proxies,
+    }  # fmt: skip
+
+
+def application(study: Study, folder: Path, password: str, public_origin: str = "", prefix: str = "") -> object:
     """The application, in each worker process."""
     from explorelab.study.app import create_app
-    from explorelab.study.settings import load_study
+    from explorelab.study.connections import write_seldom
+    from explorelab.study.supervising import end_with_supervisor
 
-    folder = Path(os.environ[FOLDER])
-    study = load_study(folder)
-    origin = os.environ.get(ORIGIN, "")
-    made = create_app(study, opened(study, folder), admin_password=os.environ[PASSWORD], public_origin=origin)
+    end_with_supervisor()
+    write_seldom()
+    try:
+        store = opened(study, folder)
+    except InputError as error:
+        # In a worker that replaces another there is nobody to catch it.
+        log.error("%s", error)
+        sys.exit(1)
+    made = create_app(study, store, admin_password=password, public_origin=public_origin)
     # All that is loaded stays: without it, the search for garbage stops everyone for 0.1 s now and then.
     gc.collect()
     gc.freeze()
-    return below(os.environ.get(PREFIX, ""), made)
+    return below(prefix, made)
 
 
 def opened(study: Study, folder: Path) -> Store:
@@ -157,12 +196,15 @@ def serving(folder: Path) -> Iterator[str]:
 
     import uvicorn
 
+    from explorelab.study.settings import load_study
+
     check_built()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    os.environ |= {FOLDER: str(folder.resolve()), PASSWORD: os.environ.get(PASSWORD) or secrets.token_urlsafe(12)}
-    config = uvicorn.Config(application, factory=True, port=port, access_log=False, log_level="warning", server_header=False)
+    password = os.environ.get(PASSWORD) or secrets.token_urlsafe(12)
+    served = partial(application, load_study(folder), folder.resolve(), password)
+    config = uvicorn.Config(served, port=port, **settings_of_server([]))
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +134,11 @@ def _completion(toml: TomlFile) -> Completion:
 
 def _server(toml: TomlFile) -> Server:
     usual = Server()
-    table = toml.table("server", known=("return_within_minutes", "arrivals_per_minute", "requests_per_second"), needed=False)
+    table = toml.table("server", known=[each.name for each in fields(Server)], needed=False)
     return Server(
         table.number("return_within_minutes", 1, 10_080, "minutes", usual.return_within_minutes),
         table.whole("arrivals_per_minute", 1, 1_000_000, default=usual.arrivals_per_minute),
         table.whole("requests_per_second", 1, 10_000, default=usual.requests_per_second),
+        table.whole("new_people_per_hour", 1, 1_000_000, default=usual.new_people_per_hour),
+        table.whole("address_requests_per_second", 1, 1_000_000, default=usual.address_requests_per_second),
     )

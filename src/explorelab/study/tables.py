@@ -153,3 +153,11 @@ deletions = Table(
     Column("n_choices", Integer, nullable=False),
 )  # fmt: skip
 """That something was deleted and how much; nothing about whom."""
+
+buckets = Table(
+    "buckets", metadata,
+    Column("name", String(96), primary_key=True),  # of the limit, and a keyed hash of whom it holds for
+    Column("left", Float, nullable=False),
+    Column("at", Float, nullable=False),  # when so much was left
+)  # fmt: skip
+"""How much of each limit is used up, for all processes together."""
