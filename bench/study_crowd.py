@@ -13,6 +13,9 @@ import sys
 import time
 from typing import Any
 
+JITTER_S = 0.002
+"""By how much the clocks of a closed loop differ from one choice to the next: hardly, as in the browser."""
+
 
 class Connection(asyncio.Protocol):
     """One kept connection: a request, its answer, and how long that took."""
@@ -22,6 +25,8 @@ class Connection(asyncio.Protocol):
         self._transport: Any = None
         self._answer: asyncio.Future[tuple[int, bytes]] | None = None
         self._buffer = b""
+        self.retry_after_s = 0.0
+        """What the last answer asked for."""
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -35,7 +40,8 @@ class Connection(asyncio.Protocol):
         head, separator, body = self._buffer.partition(b"\r\n\r\n")
         if not separator:
             return
-        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+        length = int(_header(head, b"content-length"))
+        self.retry_after_s = float(_header(head, b"retry-after"))
         if len(body) >= length and self._answer is not None and not self._answer.done():
             self._buffer = b""
             self._answer.set_result((int(head[9:12]), body))
@@ -47,11 +53,16 @@ class Connection(asyncio.Protocol):
             await self._loop.create_connection(lambda: self, "127.0.0.1", self._port)
         self._answer = self._loop.create_future()
         self._transport.write(request)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             return await self._answer
 
     def close(self) -> None:
         self._transport.close()
+
+
+def _header(head: bytes, name: bytes) -> bytes:
+    """The number in a header; 0 if there is none."""
+    return head.lower().partition(b"\r\n" + name + b":")[2].split(b"\r\n", 1)[0].strip() or b"0"
 
 
 def request(path: str, body: dict[str, Any] | None = None, token: str = "") -> bytes:
@@ -104,34 +115,46 @@ class Participant:
         told = json.loads(answer)
         self._block |= {"trial": told["trial"] + 1, "position": told["position"]}
 
-    async def play(self, what: str, due: float, until: float, seen: dict[str, Any]) -> None:
+    async def play(self, what: str, due: float, until: float, seen: dict[str, Any], closed: bool) -> None:
         """Choose, or ask for nothing, whenever it is due, until that time; latency counts from when it was due.
 
-        Due times are fixed beforehand: people whose clocks started anew with each answer would fall into step with each
-        other once the server has answered many of them together, and then always ask at the same moment.
+        In an open loop due times are fixed beforehand: requests come evenly whatever the server does. In a closed loop the
+        next clock starts with the answer, as in the browser: people who are answered together then ask together, again
+        and again, which no open loop can show.
         """
         while due < until:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             try:
-                status, answer = await self._connection.ask(self.choice() if what == "choice" else request("/api/health"))
+                status, answer = await self._asked(self.choice() if what == "choice" else request("/api/health"), seen)
             except (OSError, TimeoutError) as error:
                 seen["errors"].append(f"{type(error).__name__}: {error}")
                 return
+            now = time.perf_counter()
             if status == 200:
-                seen["seconds"].append(time.perf_counter() - due)
+                seen["seconds"].append(now - due)
                 if what == "choice":
                     self.answered(answer)
             else:
                 seen["errors"].append(f"{status} {answer[:100]!r}")
-            due = max(due + self._clock_s, time.perf_counter())
+            due = now + self._clock_s + self._rng.uniform(0, JITTER_S) if closed else max(due + self._clock_s, now)
+
+    async def _asked(self, asked: bytes, seen: dict[str, Any]) -> tuple[int, bytes]:
+        """Status and body, asked for again after as long as the server says, as the browser does."""
+        while True:
+            status, answer = await self._connection.ask(asked)
+            if status != 503 or not self._connection.retry_after_s:
+                return status, answer
+            seen["put_off"] += 1
+            await asyncio.sleep(self._connection.retry_after_s)
 
 
-async def generate(port: int, n_people: int, clock_s: float, seconds: float, control_s: float) -> None:
+async def generate(port: int, people: int, clock_s: float, seconds: float, control_s: float, closed: bool = False) -> None:
     """All phases; says on standard output when each begins and ends, and what was seen in it."""
-    people = [Participant(Connection(port), clock_s, number) for number in range(n_people)]
+    n_people = people
+    crowd = [Participant(Connection(port), clock_s, number) for number in range(n_people)]
     began = time.perf_counter()
     for group in range(0, n_people, 20):
-        await asyncio.gather(*(one.arrive() for one in people[group : group + 20]))
+        await asyncio.gather(*(one.arrive() for one in crowd[group : group + 20]))
     say({"phase": "arrived", "seconds": time.perf_counter() - began})
     for name, what, lasts_s in (
         ("control before", "control", control_s),
@@ -139,14 +162,16 @@ async def generate(port: int, n_people: int, clock_s: float, seconds: float, con
         ("control after", "control", control_s),
     ):
         say({"phase": name, "begins": True})
-        seen: dict[str, Any] = {"seconds": [], "errors": []}
+        seen: dict[str, Any] = {"seconds": [], "errors": [], "put_off": 0}
         processor, began = time.process_time(), time.perf_counter()
         # Everybody starts at a moment of their own within one clock, so that requests come evenly.
         dues = [began + clock_s * (number + 1) / n_people for number in range(n_people)]
-        await asyncio.gather(*(one.play(what, due, began + lasts_s, seen) for one, due in zip(people, dues, strict=True)))
+        until = began + lasts_s
+        loops = (one.play(what, due, until, seen, closed) for one, due in zip(crowd, dues, strict=True))
+        await asyncio.gather(*loops)
         took = time.perf_counter() - began
         say({"phase": name, **seen, "took_s": took, "processor_s": time.process_time() - processor})
-    for one in people:
+    for one in crowd:
         one.leave()
 
 
@@ -155,5 +180,4 @@ def say(what: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    how = json.loads(sys.argv[1])
-    asyncio.run(generate(how["port"], how["people"], how["clock_s"], how["seconds"], how["control_s"]))
+    asyncio.run(generate(**json.loads(sys.argv[1])))

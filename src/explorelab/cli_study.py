@@ -138,3 +138,26 @@ def pay(
     from explorelab.study import delivering
 
     typer.echo(delivering.pay(folder, out, again, also or ()))
+
+
+@study.command()
+def backup(
+    folder: Folder,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; by default a new one in the study's folder, under backups.")
+    ] = None,
+) -> None:
+    """Copy the study's database, also while the server runs or after it was killed; nothing acknowledged is missing."""
+    from explorelab.study import backup as backing_up
+
+    with long_work():
+        typer.echo(backing_up.backup(folder, out))
+
+
+@study.command()
+def restore(folder: Folder, file: Annotated[Path, typer.Argument(help="A file written by `study backup`.")]) -> None:
+    """Put a backup in the place of the study's database, which is kept beside it; the server must be stopped."""
+    from explorelab.study import restore as restoring
+
+    with long_work():
+        typer.echo(restoring.restore(folder, file))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +30,16 @@ from explorelab.study.admin_auth import (
     no_session,
 )
 from explorelab.study.admin_export import Pilots, zipped_export
-from explorelab.study.admin_models import Deleted, DeletePerson, Overview, People, PersonDetail, Refusal, SessionInfo
+from explorelab.study.admin_models import (
+    Deleted,
+    DeletePerson,
+    Notices,
+    Overview,
+    People,
+    PersonDetail,
+    Refusal,
+    SessionInfo,
+)
 from explorelab.study.admin_overview import Overviews
 from explorelab.study.admin_person import delete_person, person_detail
 from explorelab.study.context import Context
@@ -81,7 +90,9 @@ def _first(errors: Any) -> str:
     return f"{where}: {errors[0]['msg']}."
 
 
-def admin_router(context: Context, password: str, *, public_origin: str = "") -> APIRouter:
+def admin_router(
+    context: Context, password: str, *, public_origin: str = "", notices: Callable[[], Awaitable[list[str]]]
+) -> APIRouter:
     """The routes below /admin. `public_origin` is the server's address where a proxy before it changes the Host header."""
     study, store, now = context
     keeper = Keeper(password, store.secret, now, public_origin)
@@ -126,8 +137,10 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
         """The researcher's page; without a session, the way to log in."""
         try:
             await session_of(request)
-        except Refused:
-            return RedirectResponse("admin/login", 303)
+        except Refused as refused:
+            if refused.status == 401:
+                return RedirectResponse("admin/login", 303)
+            # The page says itself what is the matter: logging in would not help.
         return HTMLResponse(_static("admin.html"))
 
     @router.get("/login", response_class=HTMLResponse)
@@ -175,6 +188,11 @@ def admin_router(context: Context, password: str, *, public_origin: str = "") ->
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers={"ETag": tag})
         return Response(body, media_type="application/json", headers={"ETag": tag})
+
+    @router.get("/api/notices", **look)
+    async def told() -> Notices:
+        """What is wrong with the server, if anything."""
+        return Notices(notices=await notices())
 
     @router.get("/api/people", **look)
     async def people(since: Annotated[str, Query(max_length=64)] = "") -> People:

@@ -19,6 +19,12 @@ class SessionInfo(BaseModel):
     ends_at: float
 
 
+class Notices(BaseModel):
+    """What the researcher should know about the server, a sentence each."""
+
+    notices: list[str]
+
+
 class Totals(BaseModel):
     """How many people are where. Each is in one of the places from `consent` on; together they are those who `arrived`."""
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from sqlalchemy.exc import DataError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
@@ -18,13 +19,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin_api import admin_router
 from explorelab.study.built_pages import STATIC, check_built
-from explorelab.study.clock import steady
 from explorelab.study.context import Context
 from explorelab.study.design import Study
 from explorelab.study.limits import BodyLimit, FormLimit, Pace
 from explorelab.study.participant_api import participant_router, pilot_key_of
+from explorelab.study.pulse import Pulse
 from explorelab.study.refusals import Refused
+from explorelab.study.steady_clock import told_clock
 from explorelab.study.store import Store
+from explorelab.study.store_failures import in_words
 
 MTURK = "https://*.mturk.com"
 POLICY = (
@@ -40,19 +43,22 @@ def create_app(
     """The application for a study on its database; closing the application closes the database."""
     check_built()
 
+    context = Context(study, store, now or told_clock())
+    pulse = Pulse(store, context.now)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        async with pulse.beating():
+            yield
         store.close()
 
-    context = Context(study, store, now or steady())
     # Redirects to an address with or without a slash would repeat the Host header, which anyone can write.
     app = FastAPI(
         title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
         redirect_slashes=False,
     )  # fmt: skip
     app.include_router(participant_router(context, pilot_key_of(context)))
-    app.include_router(admin_router(context, admin_password, public_origin=public_origin))
+    app.include_router(admin_router(context, admin_password, public_origin=public_origin, notices=pulse.notices))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     @app.get("/", include_in_schema=False)
@@ -154,7 +160,9 @@ def _answer_errors(app: FastAPI) -> None:
         return _refusal(422, "invalid", "The request has a value that cannot be stored.")
 
     @app.exception_handler(DBAPIError)
-    async def busy(_: Request, error: DBAPIError) -> JSONResponse:
+    @app.exception_handler(PoolTimeout)
+    async def busy(request: Request, error: Exception) -> JSONResponse:
         # The statement's values may name a person: only the kind of failure goes to the log.
-        log.error("the database failed: %s", type(error.orig).__name__)
-        return _refusal(503, "busy", "The study's database does not answer; nothing was lost, try again.", 1)
+        why = in_words(error)
+        log.error("the database failed: %s", why)
+        return _refusal(503, "busy", f"Nothing can be stored at present: {why}. Nothing was lost; try again.", 1)

@@ -50,3 +50,8 @@ def form_of(connection: Connection) -> str | None:
 def newest() -> str | None:
     """The last migration that there is."""
     return ScriptDirectory.from_config(config()).get_current_head()
+
+
+def forms() -> set[str]:
+    """Every form of the database that this version can open."""
+    return {script.revision for script in ScriptDirectory.from_config(config()).walk_revisions()}

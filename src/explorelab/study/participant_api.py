@@ -75,7 +75,7 @@ class Texts(BaseModel):
 
 
 class Healthy(BaseModel):
-    """The server answers."""
+    """The server answers, and can store what people do."""
 
     ok: bool
 
@@ -119,7 +119,8 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
 
     @router.get("/health")
     async def health() -> Healthy:
-        """The server answers."""
+        """The server answers, and can store what people do; 503 if it cannot."""
+        await store.prove()
         return Healthy(ok=True)
 
     @router.get("/texts")

@@ -106,9 +106,7 @@ def serve(
     if left and not as_it_is and not is_local(host):
         raise InputError("the study is not ready for people: " + "; ".join(left) + ". (--as-it-is serves it all the same.)")
     bound(host, port).close()  # refused before people are told of it
-    store = opened(study, folder)
-    dialect = store.dialect
-    store.close()
+    dialect = begun(study, folder)
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
     base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -163,6 +161,7 @@ def application(study: Study, folder: Path, password: str, public_origin: str = 
     write_seldom()
     try:
         store = opened(study, folder)
+        store.claim()
     except InputError as error:
         # In a worker that replaces another there is nobody to catch it.
         log.error("%s", error)
@@ -174,14 +173,33 @@ def application(study: Study, folder: Path, password: str, public_origin: str = 
     return below(prefix, made)
 
 
+def begun(study: Study, folder: Path) -> str:
+    """The kind of database, which is whole and nobody else serves; the server's time is told to all its processes."""
+    from explorelab.study.steady_clock import begin
+    from explorelab.study.store_file import check_whole
+
+    store = opened(study, folder)
+    try:
+        store.claim()
+        if store.file is not None:
+            check_whole(store.file)
+        with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            begin(connection, 60 * study.server.return_within_minutes)
+    finally:
+        store.close()
+    return store.dialect
+
+
 def opened(study: Study, folder: Path) -> Store:
     """The study's database, if the study keeps its word to the people in it."""
     from explorelab.study.promises import check_promises
     from explorelab.study.store import open_store
+    from explorelab.study.store_origin import check_origin
 
     store = open_store(study.database, folder)
     try:
         with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            check_origin(connection, study.name)
             check_promises(connection, study, time.time())
     except InputError:
         store.close()
@@ -199,11 +217,13 @@ def serving(folder: Path) -> Iterator[str]:
     from explorelab.study.settings import load_study
 
     check_built()
+    study = load_study(folder)
+    begun(study, folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     password = os.environ.get(PASSWORD) or secrets.token_urlsafe(12)
-    served = partial(application, load_study(folder), folder.resolve(), password)
+    served = partial(application, study, folder.resolve(), password)
     config = uvicorn.Config(served, port=port, **settings_of_server([]))
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

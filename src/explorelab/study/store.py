@@ -1,39 +1,49 @@
 """The database: opened, brought to the newest form, read from many threads, and written so that an answer means "on disk".
 
-SQLite has one writer. Its thread takes every request that waits, does them in one transaction, each in a savepoint of its
-own, and answers all of them after the one commit: a disk that syncs 200 times a second can then keep thousands of choices.
-PostgreSQL commits each request by itself, in several connections.
+SQLite has one writer (group_writer.py). PostgreSQL commits each request by itself, in several connections. Both look whether
+the database is still the one that was opened (store_watch.py), and refuse what would wait for too long (store_load.py).
 """
 
 from __future__ import annotations
 
 import asyncio
-import queue
 import secrets
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, OperationalError
 
 from explorelab.errors import InputError
 from explorelab.extras import needs
+from explorelab.study.group_writer import GroupWriter, Work
 from explorelab.study.migrating import migrate
+from explorelab.study.refusals import Refused
+from explorelab.study.serving_claim import Claim, claimed
+from explorelab.study.store_failures import in_words, is_damaged
+from explorelab.study.store_file import check_file, tidy
+from explorelab.study.store_load import Load
+from explorelab.study.store_watch import FileWatch, TableWatch
 from explorelab.study.tables import settings
+from explorelab.study.vitals import Vitals
 
 THREADS = 8
 """Connections that read, and on PostgreSQL write, at once."""
-TOGETHER = 500
-"""Requests in one transaction, at most."""
 RETRIES = 3
 """How often a request that met another of the same person is tried anew."""
-
-type Work[T] = Callable[[Connection], T]
+PRAGMAS = (
+    "busy_timeout=15000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
+    "secure_delete=ON",  # what was deleted is not to be found in the file either
+    "wal_autocheckpoint=0",  # `Store.look` does it beside the commits: in one of them, everybody would wait for it
+)  # fmt: skip
+PROOF_S = 5.0
+"""For how long a write proves that others will succeed; also the longest that the health check waits for one."""
 
 
 class Store:
@@ -42,111 +52,126 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.dialect = engine.dialect.name
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store")
-        self._writer = GroupWriter(engine) if self.dialect == "sqlite" else None
+        self.vitals = Vitals()
         with engine.begin() as connection:
             self.secret = bytes.fromhex(remembered(connection, "secret"))
+        self.file = Path(engine.url.database or "") if self.dialect == "sqlite" else None
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store")
+        self._files = FileWatch(engine, self.file, self.vitals) if self.file is not None else None
+        self._tables = TableWatch(engine, self.vitals) if self.file is None else None
+        self._writer = GroupWriter(engine, self._files, self.vitals) if self._files is not None else None
+        self.load = self._writer.load if self._writer is not None else Load(self.vitals, THREADS)
+        self._claim: Claim | None = None
+
+    def claim(self) -> None:
+        """Be the one server of this study (one of its workers, on PostgreSQL) until the store is closed."""
+        self._claim = claimed(self.engine, self.file)
 
     async def read[T](self, work: Work[T]) -> T:
         """What `work` finds."""
+        self.vitals.check()
         return await asyncio.wrap_future(self._threads.submit(self._read, work))
 
     async def write[T](self, work: Work[T]) -> T:
         """What `work` returns, once everything that it wrote is on disk; what it raises, with nothing written."""
+        self.vitals.check()
         if self._writer is not None:
             return await asyncio.wrap_future(self._writer.submit(work))
-        return await asyncio.wrap_future(self._threads.submit(self._write, work))
+        self.load.enter()
+        return await asyncio.wrap_future(self._threads.submit(self._counted, work))
+
+    async def prove(self) -> None:
+        """Raise unless something was stored just now, or can be."""
+        self.vitals.check()
+        if self.vitals.failing is None and time.monotonic() - self.vitals.stored_at < PROOF_S:
+            return
+        try:
+            async with asyncio.timeout(PROOF_S):
+                await self.write(lambda connection: keep(connection, "proved", secrets.token_hex(8)))
+        except TimeoutError:
+            why = self.vitals.trouble() or "the database does not answer"
+            raise Refused(503, "busy", f"Nothing can be stored: {why}.", 5) from None
+
+    def look(self) -> None:
+        """Look after the database while nobody asks: whether it is there, and that its log does not grow for ever."""
+        if self._files is not None and self._writer is not None:
+            with suppress(Refused):
+                self._files.check()
+                if self._files.checkpoint():
+                    self._writer.checkpoint_soon()
+        elif self._tables is not None:
+            with suppress(Refused, DBAPIError), self.engine.connect() as connection:
+                self._tables.check_inside(connection, at_once=True)
+                if self._claim is not None:
+                    self._claim.renew()
 
     def close(self) -> None:
         """Finish what is under way and let go of the database."""
         if self._writer is not None:
             self._writer.close()
         self._threads.shutdown()
+        if self._files is not None:
+            with suppress(Refused):
+                self._files.check()
+            self._files.close()
         self.engine.dispose()
+        if self._files is not None and self.file is not None:
+            if self.vitals.stopped is None:
+                tidy(self.file)
+            self._files.closed()
+        if self._claim is not None:
+            self._claim.release()
 
     def _read[T](self, work: Work[T]) -> T:
         for left in reversed(range(RETRIES)):
             try:
                 with self.engine.connect() as connection:
-                    return work(connection)
-            except OperationalError:
+                    return self._looked(connection, work)
+            except OperationalError as error:
                 # The database has been started anew; the pool's other connections are gone with this one.
-                if not left:
+                if not left or is_damaged(error):
+                    self._told(error)
                     raise
+            except DBAPIError as error:
+                self._told(error)
+                raise
         raise AssertionError("unreachable")
+
+    def _told(self, error: DBAPIError) -> None:
+        if is_damaged(error):
+            self.vitals.failed(error)
+
+    def _counted[T](self, work: Work[T]) -> T:
+        began = time.perf_counter()
+        try:
+            return self._write(work)
+        finally:
+            self.load.served(1, time.perf_counter() - began)
 
     def _write[T](self, work: Work[T]) -> T:
         for left in reversed(range(RETRIES)):
             try:
                 with self.engine.begin() as connection:
-                    return work(connection)
-            except (IntegrityError, OperationalError):
+                    if self._tables is not None:
+                        self._tables.check_inside(connection)
+                    result = self._looked(connection, work)
+                self.vitals.stored()
+                return result
+            except DBAPIError as error:
                 # Two first arrivals of one person, a deadlock, or a server that has just come back.
-                if not left:
+                if not left or not isinstance(error, (IntegrityError, OperationalError)):
+                    self.vitals.failed(error)
                     raise
         raise AssertionError("unreachable")
 
-
-class GroupWriter:
-    """The one thread that writes to SQLite."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine, self._closed = engine, False
-        self._waiting: queue.SimpleQueue[tuple[Work[Any], Future[Any]] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
-        self._thread.start()
-
-    def submit[T](self, work: Work[T]) -> Future[T]:
-        """The result to come."""
-        if self._closed:
-            raise RuntimeError("the database has been closed")
-        future: Future[T] = Future()
-        self._waiting.put((work, future))
-        return future
-
-    def close(self) -> None:
-        """Write what waits, then stop."""
-        self._closed = True
-        self._waiting.put(None)
-        self._thread.join()
-
-    def _run(self) -> None:
-        while (first := self._waiting.get()) is not None:
-            group, last = [first], False
-            while len(group) < TOGETHER and not self._waiting.empty():
-                item = self._waiting.get()
-                if item is None:
-                    last = True
-                    break
-                group.append(item)
-            self._write(group)
-            if last:
-                return
-
-    def _write(self, group: list[tuple[Work[Any], Future[Any]]]) -> None:
-        outcomes: list[tuple[Any, BaseException | None]]
-        # Whoever has gone is not waited for, and whoever has not can no longer go.
-        group = [(work, future) for work, future in group if future.set_running_or_notify_cancel()]
+    def _looked[T](self, connection: Connection, work: Work[T]) -> T:
+        """What the work returns; before someone is told that nobody knows them, whether people have vanished."""
         try:
-            with self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
-                outcomes = [self._one(connection, work) for work, _ in group]
-        except Exception as error:  # the commit failed: nobody's work is on disk
-            outcomes = [(None, error)] * len(group)
-        for (_, future), (result, failure) in zip(group, outcomes, strict=True):
-            if failure is None:
-                future.set_result(result)
-            else:
-                future.set_exception(failure)
-
-    def _one(self, connection: Connection, work: Work[Any]) -> tuple[Any, BaseException | None]:
-        try:
-            with connection.begin_nested():
-                return work(connection), None
-        except Exception as error:
-            if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
-                # SQLite has rolled everything back (the disk is full, say): nobody's work before this one is there.
-                raise
-            return None, error
+            return work(connection)
+        except Refused as refused:
+            if self._tables is not None and refused.status in (401, 409):
+                self._tables.check_inside(connection, at_once=True)
+            raise
 
 
 def open_store(url: str, folder: Path) -> Store:
@@ -155,14 +180,19 @@ def open_store(url: str, folder: Path) -> Store:
     file = Path(engine.url.database or "") if engine.dialect.name == "sqlite" else None
     try:
         if file is not None and file.parent.is_dir():
+            check_file(file)
             # The platforms' names of people are in it: nobody else on this computer may read it.
             file.touch(mode=0o600)
         migrate(engine)
         return Store(engine)
-    except OperationalError as error:
+    except (DBAPIError, OSError) as error:
         engine.dispose()
         place = engine.url.render_as_string(hide_password=True)
-        raise InputError(f"cannot open the database {place}: {str(error.orig).strip().splitlines()[0]}.") from None
+        advice = " Restore a backup: explorelab study restore." if is_damaged(error) else ""
+        raise InputError(f"cannot open the database {place}: {in_words(error)}.{advice}") from None
+    except BaseException:
+        engine.dispose()
+        raise
 
 
 def engine_for(url: str, folder: Path) -> Engine:
@@ -196,8 +226,10 @@ def engine_for(url: str, folder: Path) -> Engine:
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     # The driver's own idea of transactions does not know savepoints; `_begin_sqlite` says when they begin.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=15000"):
+    for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
+    # The last connection to go would remove the log by its name, which may be that of another file by then: see `tidy`.
+    connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -206,9 +238,17 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
 
+def keep(connection: Connection, name: str, value: str) -> None:
+    """Keep a setting, in the place of what it was."""
+    made = _insert(connection).values(name=name, value=value)
+    connection.execute(made.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": value}))
+
+
 def remembered(connection: Connection, name: str) -> str:
     """A secret number of this database, made when first asked for."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    made = insert(settings).values(name=name, value=secrets.token_hex(32)).on_conflict_do_nothing()
-    connection.execute(made)
+    connection.execute(_insert(connection).values(name=name, value=secrets.token_hex(32)).on_conflict_do_nothing())
     return str(connection.execute(select(settings.c.value).where(settings.c.name == name)).scalar_one())
+
+
+def _insert(connection: Connection) -> Any:
+    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(settings)

@@ -1,0 +1,67 @@
+"""A SQLite file seen from outside: whether it can be a study's database, and how it is left when nobody uses it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from explorelab.errors import InputError
+
+OURS = ("alembic_version", "settings", "people")
+RESTORE = "restore a backup: explorelab study restore"
+
+
+def log_of(file: Path) -> Path:
+    """The log beside the file, with what was stored last."""
+    return file.with_name(file.name + "-wal")
+
+
+def check_file(file: Path) -> None:
+    """Raise unless a study's database can be opened or made here."""
+    if file.is_dir():
+        raise InputError(f"{file}: expected the study's database, got a folder.")
+    log = log_of(file)
+    left_over = log.exists() and log.stat().st_size > 0
+    if not file.exists() or file.stat().st_size == 0:
+        if left_over:
+            # SQLite would take the log for rubbish and remove it, and with it all that is left.
+            raise InputError(
+                f"{file} is gone or empty, but {log.name} beside it holds data: put the file back, or {RESTORE}."
+            )
+        if file.exists():
+            raise InputError(f"{file} is empty (0 bytes): {RESTORE}, or remove the file to begin anew.")
+        return
+    with (
+        suppress(sqlite3.OperationalError),
+        closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as open_,
+    ):
+        try:
+            names = {row[0] for row in open_.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            raise InputError(f"{file} is damaged, or is not a SQLite database: {RESTORE}.") from None
+        if names and not names.issuperset(OURS):
+            raise InputError(
+                f"{file} is a database of another program, not of a study: {sorted(names)[0]!r} is one of its tables."
+            )
+
+
+def check_whole(file: Path) -> None:
+    """Raise unless all pages of the database are in order: what is damaged inside would be met only by some people."""
+    with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as open_:
+        try:
+            found = [str(row[0]) for row in open_.execute("PRAGMA quick_check(1)")]
+        except sqlite3.DatabaseError:
+            found = ["damaged"]
+    if found != ["ok"]:
+        raise InputError(f"{file} is damaged: {RESTORE}.")
+
+
+def tidy(file: Path) -> None:
+    """Move all of the log into the file, if nobody else uses it: then the file alone is the whole database."""
+    with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)) as open_:
+        open_.execute("PRAGMA synchronous=FULL")
+        open_.execute("PRAGMA secure_delete=ON")
+        open_.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
