@@ -27,9 +27,9 @@ class Clock:
 class Lab:
     """A study that is being served, and its database."""
 
-    def __init__(self, study: Study, folder: Path) -> None:
+    def __init__(self, study: Study, folder: Path, url: str = "sqlite:///study.db") -> None:
         self.study, self.clock = study, Clock()
-        self.store: Store = open_store("sqlite:///study.db", folder)
+        self.store: Store = open_store(url, folder)
         app = create_app(study, self.store, admin_password="a long password", now=self.clock)
         self.client = TestClient(app, base_url="http://study.example")
 

@@ -9,15 +9,16 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from explorelab.study.tables import blocks, choices, consents, people
+from explorelab.study.identity import keyed_identity
+from explorelab.study.tables import blocks, choices, consents, people, settings
 
 type Name = tuple[str, int, int]
 """Whose choice, of which block, on which trial."""
 
 
-def identity_of(key: str) -> str:
-    """By what the database knows the person with this browser key."""
-    return sha256(f"plain:{key}".encode()).hexdigest()
+def identity_of(key: str, secret: bytes) -> str:
+    """By what the database with this secret knows the person with this browser key."""
+    return keyed_identity(sha256(f"plain:{key}".encode()).hexdigest(), secret)
 
 
 class Ledger:
@@ -84,8 +85,9 @@ def compare(ledger: Ledger, engine: Engine) -> dict[str, Any]:
         persons = connection.execute(select(people)).all()
         block_rows = connection.execute(select(blocks)).all()
         n_consents = Counter(connection.execute(select(consents.c.person)).scalars())
+        secret = bytes.fromhex(connection.execute(select(settings.c.value).where(settings.c.name == "secret")).scalar_one())
     identities = {person.id: person.identity for person in persons}
-    shown = {(identity_of(key), *rest): value for (key, *rest), value in ledger.shown.items()}
+    shown = {(identity_of(key, secret), *rest): value for (key, *rest), value in ledger.shown.items()}
     stored = Counter((identities[row.person], row.block, row.trial) for row in rows)
     faults = list(ledger.contradictions)
     faults += [f"shown and lost: {name[1:]}" for name in shown.keys() - stored.keys()]
@@ -99,7 +101,7 @@ def compare(ledger: Ledger, engine: Engine) -> dict[str, Any]:
             if (arm, reward) != (row.arm, row.reward):
                 faults.append(f"shown {(arm, reward)}, stored {(row.arm, row.reward)} on {(row.block, row.trial)}")
     faults += _course(rows, persons, block_rows, n_consents)
-    told = {identity_of(key): points for key, points in ledger.points.items()}
+    told = {identity_of(key, secret): points for key, points in ledger.points.items()}
     faults += [f"points shown {told[p.identity]}, stored {p.points}" for p in persons if told.get(p.identity) != p.points]
     return {
         "people": len(persons),

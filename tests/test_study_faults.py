@@ -71,7 +71,7 @@ class Kept:
             person = {
                 "id": 1,
                 "code": "abc",
-                "identity": identity_of(self.key),
+                "identity": identity_of(self.key, self.store.secret),
                 "source": "plain",
                 "pilot": False,
                 "seed": 1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,22 @@ def test_a_body_that_goes_on_and_on_is_refused(lab: Lab) -> None:
         assert answer.status_code in (413, 415)
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert set(answer.json()) == {"error", "message"}
+
+
+@pytest.mark.parametrize(
+    ("source", "query"),
+    [("prolific", {"PROLIFIC_PID": "5f3a9c0000000000000000aa"}), ("mturk", {"workerId": "A2XYZWORKER"}), ("plain", {})],
+)
+def test_after_deletion_nothing_tells_whether_somebody_took_part(source: str, query: dict[str, str], tmp_path: Path) -> None:
+    """Neither the name nor a hash that anyone can make of it, anywhere in the file."""
+    lab = Lab(small_study(), tmp_path)
+    with lab.client:
+        tab = Tab(lab, query=query)
+        tab.consent()
+        tab.go("withdraw", delete=True)
+        name = next(iter(query.values()), tab.key)
+        assert Tab(lab, tab.key, query).state["stage"] == "withdrawn"  # who was deleted does not take part again
+    held = b"".join(file.read_bytes() for file in tmp_path.glob("study.db*"))
+    hashes = [sha256(each.encode()) for each in (name, f"{source}:{name}")]
+    for trace in (name.encode(), *(one.hexdigest().encode() for one in hashes), *(one.digest() for one in hashes)):
+        assert trace not in held

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, MetaData, insert, select
 
 from explorelab import InputError
 from explorelab.study import people, tables
-from explorelab.study.identity import who
+from explorelab.study.identity import keyed_identity, who
 from explorelab.study.migrating import form_of, migrate, newest
 from explorelab.study.store import engine_for, open_store
 
@@ -160,7 +160,7 @@ def upgraded(url: str, folder: Path) -> None:
         (choice,) = connection.execute(select(tables.choices))
         assert connection.execute(select(tables.events)).all() == []
         assert form_of(connection) == newest() != "0001"
-    assert {name: getattr(person, name) for name in PERSON} == PERSON
+    assert {name: getattr(person, name) for name in PERSON} == PERSON | {"identity": keyed_identity("i", store.secret)}
     assert {name: getattr(choice, name) for name in CHOICE} == CHOICE
     assert store.secret.hex() == "ab" * 32
     store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -21,7 +22,7 @@ class Arrival(NamedTuple):
 
     source: str
     identity: str
-    """SHA-256 of source and who they are: the same person has the same."""
+    """SHA-256 of source and who they are, and in the database a keyed hash of that: the same person has the same."""
     browser: str
     """SHA-256 of the browser's key, which nobody else knows."""
     platform_id: str | None = None
@@ -60,6 +61,16 @@ def who(query: Mapping[str, str], key: str, pilot: bool) -> Arrival:
     return Arrival("plain", identity_of("plain", key), browser)
 
 
+def keyed(arrival: Arrival, secret: bytes) -> Arrival:
+    """The arrival as it is kept: without the study's secret nobody can try a list of names against the database."""
+    return arrival._replace(identity=keyed_identity(arrival.identity, secret))
+
+
+def keyed_identity(identity: str, secret: bytes) -> str:
+    """A keyed hash of a plain one."""
+    return hmac.new(secret, b"identity:" + identity.encode(), sha256).hexdigest()
+
+
 def proven(arrival: Arrival, known: Any) -> bool:
     """Whether who has come is the person known by this name: by the browser's key, or the platform's session as first seen.
 
@@ -72,7 +83,7 @@ def proven(arrival: Arrival, known: Any) -> bool:
 
 
 def identity_of(source: str, name: str) -> str:
-    """By what someone is known in the database."""
+    """By what someone is known, before the study's secret is mixed in."""
     return sha256(f"{source}:{name}".encode()).hexdigest()
 
 

@@ -13,7 +13,7 @@ from explorelab.study import game, people
 from explorelab.study.asking import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.buckets import Bucket
 from explorelab.study.context import Context
-from explorelab.study.identity import is_preview, wants_to_simulate, who
+from explorelab.study.identity import is_preview, keyed, wants_to_simulate, who
 from explorelab.study.limits import Rate, network_of
 from explorelab.study.refusals import Refused, no_token, taken_over
 from explorelab.study.showing import State, bare_state, state_of
@@ -142,7 +142,7 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
             arrivals.count(network, now())
         if is_preview(asked.query) and not pilot:
             return Arrived(token="", state=bare_state(study, "preview"))
-        arrival = who(asked.query, asked.key, pilot)
+        arrival = keyed(who(asked.query, asked.key, pilot), store.secret)
 
         def work(connection: Connection) -> tuple[str, State]:
             at = now()

@@ -11,8 +11,9 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 
 from explorelab.study.assignment import UNDER_WAY, assign
 from explorelab.study.design import Study
-from explorelab.study.identity import Arrival, identity_of, proven
+from explorelab.study.identity import Arrival, identity_of, keyed_identity, proven
 from explorelab.study.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
+from explorelab.study.store import remembered
 from explorelab.study.tables import blocks, choices, consents, deletions, events, people
 from explorelab.study.terms import offered
 from explorelab.study.tokens import new_code
@@ -75,7 +76,8 @@ def _hold_place(connection: Connection, person: Any) -> None:
     """Take the place under the person's name; who agrees first has it."""
     if person.platform_id is None:
         return
-    identity = identity_of(person.source, person.platform_id)
+    secret = bytes.fromhex(remembered(connection, "secret"))
+    identity = keyed_identity(identity_of(person.source, person.platform_id), secret)
     if person.identity != identity:
         holder = _named(connection, identity)
         if holder is not None:

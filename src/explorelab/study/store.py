@@ -100,10 +100,13 @@ class Store:
                 if self._files.checkpoint():
                     self._writer.checkpoint_soon()
         elif self._tables is not None:
-            with suppress(Refused, DBAPIError), self.engine.connect() as connection:
-                self._tables.check_inside(connection, at_once=True)
-                if self._claim is not None:
-                    self._claim.renew()
+            try:
+                with suppress(Refused), self.engine.connect() as connection:
+                    self._tables.check_inside(connection, at_once=True)
+            except DBAPIError as error:
+                self._told(error)
+            if self._claim is not None:
+                self._claim.renew()
 
     def close(self) -> None:
         """Finish what is under way and let go of the database."""

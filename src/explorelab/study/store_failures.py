@@ -8,6 +8,7 @@ import sqlite3
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+MISSING = "a table of the study is missing from the database"
 SQLITE = {
     "SQLITE_FULL": "the disk is full",
     "SQLITE_READONLY": "the database cannot be written to: the file, its folder or the whole file system is read-only",
@@ -38,7 +39,7 @@ POSTGRESQL = {
     "40P01": "two transactions waited for each other",
     "40001": "two transactions met",
     "25006": "PostgreSQL takes no writes: it is read-only",
-    "42P01": "a table of the study is missing from the database",
+    "42P01": MISSING,
     "42703": "a column of the study is missing from the database",
     "42501": "PostgreSQL does not let this user do that",
     "3D000": "the database does not exist",
@@ -70,7 +71,7 @@ SAID = {
     "no space left": POSTGRESQL["53100"],
 }
 """What PostgreSQL's library says where it has no code: mostly while a connection is being made."""
-DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002")
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002", "42P01", "42703", "3F000")
 
 
 def code_of(error: BaseException) -> str:
@@ -83,8 +84,8 @@ def code_of(error: BaseException) -> str:
 
 
 def is_damaged(error: BaseException) -> bool:
-    """Whether the database says that its own data are broken: trying again does not help."""
-    return code_of(error) in DAMAGED
+    """Whether the database says that its own data are broken or gone: trying again does not help."""
+    return code_of(error) in DAMAGED or in_words(error) == MISSING
 
 
 def in_words(error: BaseException) -> str:
@@ -99,7 +100,7 @@ def in_words(error: BaseException) -> str:
         return "the disk is full" if original.errno in (errno.ENOSPC, errno.EDQUOT) else _lower(original.strerror)
     said = str(original).lower()
     if isinstance(original, sqlite3.Error):
-        return "a table of the study is missing from the database" if "no such table" in said else _kind(original)
+        return MISSING if "no such table" in said else _kind(original)
     return next((words for part, words in SAID.items() if part in said), _kind(original))
 
 

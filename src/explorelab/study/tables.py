@@ -40,7 +40,7 @@ people = Table(
     "people", metadata,
     Column("id", RowNumber, primary_key=True, autoincrement=True),
     Column("code", String(16), nullable=False, unique=True),  # the name in exports: random, says nothing
-    Column("identity", String(64), nullable=False, unique=True),  # SHA-256 of source and who it says they are
+    Column("identity", String(64), nullable=False, unique=True),  # keyed hash of source and who it says they are
     Column("source", String(16), nullable=False),  # plain, prolific, mturk, pilot
     Column("platform_id", String(128)),  # Prolific's or MTurk's name of the person; for payment only
     Column("platform_session", String(128)),  # Prolific's session or MTurk's assignment

@@ -64,7 +64,7 @@ class Vitals:
             return
         why = in_words(error)
         if is_damaged(error):
-            self.stop(f"{why}; restore a backup (explorelab study restore)")
+            self.stop(f"{why}; stop the server and restore a backup")
         if why != self.failing:
             log.error("nothing can be stored: %s", why)
         self.failing = why
