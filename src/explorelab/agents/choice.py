@@ -239,6 +239,7 @@ epsilon_decaying = _epsilon_greedy("epsilon-n-greedy", _decaying_epsilon)
 
 # Probability matching -------------------------------------------------------------------------------------------------
 
+
 def _draw_independent(
     params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:

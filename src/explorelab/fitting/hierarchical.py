@@ -12,15 +12,15 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.errors import InputError
-from explorelab.fitting.best import Best
 from explorelab.extras import needs
+from explorelab.fitting.best import Best
 from explorelab.fitting.convergence import ConvergenceError, ConvergenceWarning, Report, examined, people_converged
 from explorelab.fitting.empirical import fit_group
 from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted
-from explorelab.fitting.optimise import Status
 from explorelab.fitting.nuts import Draw, Settings, Starts, run_chains
+from explorelab.fitting.optimise import Status
 from explorelab.fitting.population import Known, bounded
 from explorelab.fitting.results import as_tree, on_natural_scale, space_table
 from explorelab.fitting.solve import limits, predicted
@@ -143,7 +143,7 @@ def _check_finite(choices: Choices, best: Best) -> None:
     bad = [choices.participants[i] for i in np.nonzero(best.status == Status.NOT_FINITE)[0]]
     if bad:
         named = ", ".join(bad[:3]) + (f" and {len(bad) - 3} more" if len(bad) > 3 else "")
-        raise ConvergenceError(
+        raise InputError(
             f"the likelihood of {named}, or its slope, is not a finite number wherever it was looked at, so that no chain "
             "can move: leave them out, or let the agent lapse (+lapse) if it calls some choice impossible."
         )
