@@ -60,13 +60,13 @@ def check(name: str, seeds: range) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_simulated_regret_stays_below_every_corrected_bound_that_is_given(name: str) -> None:
-    check(name, range(8))
+    check(name, range(5))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
 def test_simulated_regret_stays_below_many_corrected_bounds(name: str) -> None:
-    check(name, range(8, 160))
+    check(name, range(5, 160))
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -124,7 +124,7 @@ def test_an_arm_that_was_repeated_for_want_of_an_answer_is_the_simulated_persons
     arm, scored = plain.arm.copy(), plain.scored.copy()
     arm[:, 3], scored[:, 3] = arm[:, 2], False
     scored[:, 0] = False
-    missed = replace(plain, arm=arm, scored=scored)
+    missed = replace(plain, arm=arm, scored=scored, missed=np.arange(6) == np.full((40, 1), 3))
     assert (_kinds(missed)[0] == [KEPT, FREE, FREE, REPEATED, FREE, FREE]).all()
     assert (_kinds(odd_design(1))[0] == [KEPT, FREE, FREE, NOTHING, *[FREE] * 4]).all()
     people = generate(missed, AGENTS["independent"], seed=6)

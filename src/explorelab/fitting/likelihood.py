@@ -112,8 +112,9 @@ def _decisions(commitment: Commitment, params: Params, believed: Any, block: Blo
 
     def trial(bound: Any, now: Any) -> Any:
         left, goal, n_goals, n_decisions = bound
-        belief, arm, observed = now
-        deciding = left == 0
+        belief, arm, observed, available = now
+        # A goal that is not on offer binds no longer.
+        deciding = (left == 0) if available is None else (left == 0) | ~available[goal]
         # A trial without a sample binds to nothing: the decision is made on the next one.
         decided = deciding & observed
         goal = jnp.where(decided, arm, goal)
@@ -122,7 +123,7 @@ def _decisions(commitment: Commitment, params: Params, believed: Any, block: Blo
         return (left - done, goal, n_goals + done, n_decisions + deciding * done), (deciding, goal, n_decisions)
 
     zero = jnp.int32(0)
-    return lax.scan(trial, (zero, zero, zero, zero), (believed, block.arm, block.observed))[1]
+    return lax.scan(trial, (zero, zero, zero, zero), (believed, block.arm, block.observed, block.available))[1]
 
 
 def log_likelihoods(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> Float[Array, " trial"]:

@@ -20,6 +20,7 @@ def build(look: Look, trials: Trials, source: str) -> Choices:
     row, column, first = _places(trials, kept)
     shape = (len(first), int(column.max(initial=0)) + 1)
     seen = trials.observed[kept]
+    missed = (trials.missed & ~trials.forced)[kept]
 
     def filled(values: np.ndarray, otherwise: float, dtype: type) -> np.ndarray:
         array: np.ndarray = np.full(shape, otherwise, dtype)
@@ -38,6 +39,7 @@ def build(look: Look, trials: Trials, source: str) -> Choices:
         observed=filled(seen, False, bool),
         scored=filled(trials.scored[kept], False, bool),
         present=filled(np.ones(len(row), bool), False, bool),
+        missed=filled(missed, False, bool) if (missed & seen).any() else None,
         available=_available(trials, kept, row, column, shape),
         means=_means(look, first, trials.layout),
         start=_start(trials, first),

@@ -88,6 +88,9 @@ class Choices:
     source: str = ""
     """Where it came from, for reports."""
     note: str = ""
+    missed: np.ndarray | None = None
+    """row x trial, bool: the person gave no answer. What was sampled all the same (observed) is the arm of before, or one
+    that the task picked; other trials that are observed and not scored are forced. None: no missed trial was sampled."""
 
     @property
     def n_participants(self) -> int:
@@ -124,6 +127,7 @@ class Choices:
             participant=renumbered,
             block=self.block[at],
             **{name: getattr(self, name)[at][:, :n_trials] for name in ("arm", "reward", "observed", "scored", "present")},
+            missed=None if self.missed is None else self.missed[at][:, :n_trials],
             available=None if self.available is None else self.available[at][:, :n_trials],
             means=cut(self.means),
             start=cut(self.start),

@@ -105,7 +105,8 @@ def frame_of(choices: Choices) -> pd.DataFrame:
     if choices.available is not None:
         frame["available"] = _available_text(choices.available[row, column])
     if not scored.all():
-        frame["missed"], frame["forced"] = (~observed).astype(int), (observed & ~scored).astype(int)
+        missed = ~observed if choices.missed is None else ~observed | choices.missed[row, column]
+        frame["missed"], frame["forced"] = missed.astype(int), (~missed & ~scored).astype(int)
     for name, values in choices.conditions.items():
         frame[name] = values[row]
     return _with_table(frame, choices, column) if choices.table is not None else frame

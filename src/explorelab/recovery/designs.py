@@ -92,6 +92,7 @@ def repeated(choices: Choices, who: Any) -> Choices:
         participants=labels(len(who)),
         participant=np.repeat(np.arange(len(who)), [len(of_each[i]) for i in who]),
         **{name: getattr(choices, name)[rows] for name in ("block", "arm", "reward", "observed", "scored", "present")},
+        missed=taken(choices.missed),
         available=taken(choices.available),
         means=taken(choices.means),
         start=taken(choices.start),

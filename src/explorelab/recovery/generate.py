@@ -159,9 +159,9 @@ def _cheapest(rule: Rule, choices: Choices) -> Rule:
 def _kinds(choices: Choices) -> np.ndarray:
     """What happens on each trial."""
     given = choices.observed & ~choices.scored
-    # Someone who misses a trial and stays where they are: only after a choice of their own.
-    chose_before = np.cumsum(choices.scored, axis=1) > 0
-    again = given & chose_before & (choices.arm == positions(choices)) & (choices.arm != NOWHERE)
+    # Someone who misses a trial and stays where they are. A trial forced on the arm of before looks the same, but is not.
+    missed = np.zeros(given.shape, bool) if choices.missed is None else choices.missed
+    again = given & missed & (choices.arm == positions(choices)) & (choices.arm != NOWHERE)
     kind = np.where(choices.scored, FREE, np.where(again, REPEATED, np.where(given, KEPT, NOTHING)))
     return kind.astype(np.int32)
 
@@ -247,7 +247,7 @@ def _trial(
     value = rule.limit(params, state.belief, moment)
     decision = chance.of_decision(keys, number, t, choice_bits, dtype)
     drawn = rule.choice.draw(params, state.belief, value, moment, available, decision)
-    deciding = state.left == 0
+    deciding = (state.left == 0) if available is None else (state.left == 0) | ~available[state.goal]
     wanted = drawn if length is None else jnp.where(deciding, drawn, state.goal)
     arm = jnp.select([kind == FREE, kind == KEPT, kind == REPEATED], [wanted, given, state.position], NOWHERE)
     arm = arm.astype(jnp.int32)
