@@ -85,10 +85,16 @@ def pilot(
     people: Annotated[int, typer.Option(min=1, help="How many robots take part.")] = 20,
     url: Annotated[str, typer.Option(help="A server that runs; by default one is started for the robots.")] = "",
     seed: Seed = 0,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print links by which a browser takes part as a pilot, and end.")
+    ] = False,
 ) -> None:
     """Let robots take part: agents of the library over the real interface, kept apart from people as pilots."""
     from explorelab.study import piloting
 
+    if link:
+        typer.echo(piloting.links(folder, url))
+        return
     with long_work():
         told = piloting.pilot(folder, people, url, seed)
     typer.echo(told)

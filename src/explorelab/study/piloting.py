@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from explorelab.study.design import Study
 from explorelab.study.pilot import Piloted, run_pilot
 from explorelab.study.serve import serving
 from explorelab.study.settings import load_study
@@ -12,17 +13,32 @@ from explorelab.study.store import open_store, remembered
 
 def pilot(folder: Path, people: int, url: str, seed: int) -> str:
     """What so many robots did, in one sentence."""
-    study = load_study(folder)
-    store = open_store(study.database, folder)
-    with store.engine.begin() as connection:
-        key = remembered(connection, "pilot_key")
-    store.close()
+    study, key = _key_of(folder)
     if url:
         done = run_pilot(url, study, people=people, seed=seed, pilot_key=key)
     else:
         with serving(folder) as own:
             done = run_pilot(own, study, people=people, seed=seed, pilot_key=key)
     return "\n".join(_told(done))
+
+
+def links(folder: Path, url: str) -> str:
+    """Links by which a browser takes part as a pilot: played by whoever opens it, or by itself."""
+    _, key = _key_of(folder)
+    address = (url or "http://127.0.0.1:8000").rstrip("/")
+    ways = {"to play as a pilot": "/", "to let the page play itself": "/?simulate=visual"}
+    return "\n".join(f"{what:<28}{address}{way}#pilot={key}" for what, way in ways.items())
+
+
+def _key_of(folder: Path) -> tuple[Study, str]:
+    """The study, and the key by which its pilots are known."""
+    study = load_study(folder)
+    store = open_store(study.database, folder)
+    try:
+        with store.engine.begin() as connection:
+            return study, remembered(connection, "pilot_key")
+    finally:
+        store.close()
 
 
 def _told(done: Piloted) -> list[str]:
