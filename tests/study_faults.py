@@ -1,6 +1,6 @@
 """A study under fire: the real server is killed, pages are reloaded, connections cut, tabs doubled, requests repeated late.
 
-    python tests/study_faults.py --kills 200 --reloads 100 --cuts 50 --database sqlite
+    python tests/study_faults.py --kills 200 --reloads 100 --cuts 50 --tabs 50 --repeats 100 --operator 40 --database sqlite
 
 Participants act as the browser does. What they were shown is written down outside the server; in the end it must be exactly
 what the database holds: no choice lost, none twice, every reward the one that was on the screen.
@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import postgres
 from study_ledger import Ledger, compare
+from study_operator import Operator
 from study_proxy import Proxy
 from study_server import Served, write_study
 
@@ -52,6 +53,8 @@ class Plan(NamedTuple):
     cuts: int = 10
     tabs: int = 5
     repeats: int = 10
+    operator: int = 0
+    """Databases replaced, cut, restored, backed up, disks full: see study_operator.py."""
     seed: int = 0
 
 
@@ -91,7 +94,9 @@ class Person:
 
     def _load(self) -> asyncio.Task[State]:
         run = self._run
-        page = Page(run.client, self.key, {}, backoff_s=BACKOFF_S, witness=run.ledger.witness(self.key))
+        page = Page(
+            run.client, self.key, {}, backoff_s=BACKOFF_S, witness=run.ledger.witness(self.key), longest_wait_s=BACKOFF_S[-1]
+        )
         return asyncio.create_task(take_part(page, Clicker(run.study, run.plan.seed + self._number)))
 
     async def live(self) -> None:
@@ -141,6 +146,7 @@ class Run:
         self.lengths = {number: block.n_trials for number, block in enumerate(study.plan(study.cells[0]))}
         self._rng = random.Random(plan.seed)
         self.served = Served(folder, workers)
+        self.operator = Operator(self.served, self.ledger, study.database)
         self._proxy = Proxy(self.served.port, self._rng, self._late)
         self._people: dict[asyncio.Task[None], Person] = {}
         self._over = False
@@ -219,6 +225,9 @@ class Run:
                     await self.served.start()
                 else:
                     self.done["of one worker"] += 1
+        for number in range(plan.operator):
+            await asyncio.sleep(self._rng.uniform(0.2, 0.6))
+            await self.operator.act(number)
         while self._proxy.waiting:
             await asyncio.sleep(0.01)
 
@@ -235,7 +244,7 @@ class Run:
         """Counts, and every difference between what was shown and what is kept."""
         compared = compare(self.ledger, engine)
         struck = self._proxy.struck
-        compared["faults"] += self._compare_late(engine)
+        compared["faults"] += self._compare_late(engine) + self.operator.faults
         if self.statuses[500]:
             compared["faults"].append(f"the server failed {self.statuses[500]} times with status 500")
         if "Traceback" in self.served.log():
@@ -243,6 +252,7 @@ class Run:
         cuts = sum(n for how, n in struck.items() if how != "repeated")
         return {
             **{name: self.done[name] for name in ("kills", "of one worker", "reloads", "tabs", "taken over")},
+            **({"operator": dict(self.operator.done)} if self.operator.done else {}),
             "cuts": cuts,
             "cut": dict(struck),
             "late_answers": {str(status): n for status, n in sorted(self.late.items())},

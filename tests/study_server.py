@@ -139,9 +139,18 @@ class Served:
             with suppress(ProcessLookupError):
                 os.kill(rng.choice(one), signal.SIGKILL)
             return False
+        self.kill_all()
+        return True
+
+    def kill_all(self) -> None:
+        """Kill all of it without warning."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        return True
+
+    def reopen_log(self) -> None:
+        """Go on in the log that is in the folder now."""
+        self._log.close()
+        self._log = (self.folder / "server.log").open("ab")
 
     @property
     def pids(self) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -16,6 +15,7 @@ from postgres import Cluster
 from small_study import small_study
 from sqlalchemy import Connection, insert, select, text
 from study_lab import Lab, Tab, in_play
+from study_operator import ATTACKS
 
 from explorelab import InputError
 from explorelab.study import tables
@@ -44,48 +44,6 @@ def copied(file: Path, into: Path) -> Path:
     with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(into)) as target:
         source.backup(target)
     return into
-
-
-def over(file: Path, data: bytes) -> None:
-    """Write over a file in its place, as `cp` does."""
-    with file.open("wb") as opened:
-        opened.write(data)
-
-
-def emptied_log(db: Path, _: Path, __: Path) -> None:
-    os.truncate(f"{db}-wal", 0)
-
-
-def through_sqlite(db: Path, older: Path, _: Path) -> None:
-    with closing(sqlite3.connect(older)) as source, closing(sqlite3.connect(db)) as target:
-        source.backup(target)
-
-
-def vacuumed(db: Path, older: Path, _: Path) -> None:
-    copy = older.with_name("vacuumed.db")
-    with closing(sqlite3.connect(db)) as source:
-        source.execute("VACUUM INTO ?", (str(copy),))
-    over(db, copy.read_bytes())
-
-
-ATTACKS: dict[str, Callable[[Path, Path, Path], Any]] = {
-    "deleted": lambda db, older, other: db.unlink(),
-    "moved away": lambda db, older, other: db.rename(db.with_name("elsewhere.db")),
-    "replaced by another study's": lambda db, older, other: other.replace(db),
-    "replaced by an older copy": lambda db, older, other: older.replace(db),
-    "written over by an older copy": lambda db, older, other: over(db, older.read_bytes()),
-    "written over by another study's": lambda db, older, other: over(db, other.read_bytes()),
-    "written over by a copy with other pages": vacuumed,
-    "written over by rubbish": lambda db, older, other: over(db, os.urandom(8192)),
-    "emptied": lambda db, older, other: os.truncate(db, 0),
-    "cut short": lambda db, older, other: os.truncate(db, 8192),
-    "without its log": lambda db, older, other: db.with_name("study.db-wal").unlink(),
-    "with its log emptied": emptied_log,
-    "without its index": lambda db, older, other: db.with_name("study.db-shm").unlink(),
-    "restored by SQLite's own means": through_sqlite,
-    "with its folder moved": lambda db, older, other: db.parent.rename(db.parent.with_name("moved")),
-    "with its folder removed": lambda db, older, other: shutil.rmtree(db.parent),
-}
 
 
 class Ready:

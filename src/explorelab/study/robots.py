@@ -6,6 +6,7 @@ A `Page` asks the server as the browser's page does: whatever is not answered is
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -48,11 +49,13 @@ class Page:
         pilot_key: str = "",
         backoff_s: Sequence[float] = BACKOFF_S,
         witness: Witness | None = None,
+        longest_wait_s: float = math.inf,
     ) -> None:
         self._client, self._key, self._query = client, key, dict(query)
         self._name = secrets.token_hex(16)
         self._headers = {"X-Pilot-Key": pilot_key} if pilot_key else {}
         self._backoff_s, self._witness = tuple(backoff_s), witness
+        self._longest_wait_s = longest_wait_s
         self.epoch = 0
         self.n_retries = 0
 
@@ -87,7 +90,7 @@ class Page:
                     return answer
                 if response.status_code != 429 and response.status_code < 500:
                     raise _refusal(response)
-                wait = max(wait, _seconds(response.headers.get("Retry-After", "")))
+                wait = max(wait, min(_seconds(response.headers.get("Retry-After", "")), self._longest_wait_s))
             self.n_retries += 1
             await asyncio.sleep(wait)
 
