@@ -148,7 +148,6 @@ def test_a_long_list_of_problems_is_cut_and_counted(tmp_path: Path) -> None:
         ("arm", "choice"),
         ("reward", "payoff"),
         ("trial", "trials"),
-        ("block", "round"),
     ],
 )
 def test_a_missing_column_is_named_with_a_near_one(tmp_path: Path, column: str, other: str) -> None:
@@ -159,7 +158,7 @@ def test_a_missing_column_is_named_with_a_near_one(tmp_path: Path, column: str, 
 
 def test_with_a_missing_column_the_others_are_checked_all_the_same(tmp_path: Path) -> None:
     report = check_choices(written(tmp_path, change(reward={3: "lots"}, arm={4: 8}).drop(columns=["trial", "block"])), FOUR)
-    assert {problem.column for problem in report.problems} == {"trial", "block", "reward", "arm"}
+    assert {problem.column for problem in report.problems} == {"trial", "reward", "arm"}
 
 
 def test_a_renamed_column_that_is_not_there_is_a_problem(tmp_path: Path) -> None:

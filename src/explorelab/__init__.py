@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from explorelab.fitting.api import fit, load_fit
     from explorelab.fitting.comparison import compare
     from explorelab.fitting.crossvalidation import cross_validate
+    from explorelab.fitting.psis import loo_by_block
     from explorelab.forms import fit_forms
     from explorelab.people.data import Choices
     from explorelab.people.group import select_models
@@ -122,6 +123,7 @@ _WHERE = {
     "fitting.api": ("fit", "load_fit"),
     "fitting.comparison": ("compare",),
     "fitting.crossvalidation": ("cross_validate",),
+    "fitting.psis": ("loo_by_block",),
     "people.data": ("Choices",),
     "people.reading": ("check_choices", "choices_from_frame", "read_choices"),
     "people.writing": ("choices_from_runs", "write_choices"),
@@ -196,6 +198,7 @@ __all__ = [
     "load_fit",
     "load_wu2018",
     "local_search",
+    "loo_by_block",
     "mean_greedy",
     "on_graph",
     "phenotypes",

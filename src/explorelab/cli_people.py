@@ -171,7 +171,7 @@ def compare(
     data: Data,
     task: Task = None,
     agents: Annotated[
-        str, typer.Option(help="Names with commas.")
+        str, typer.Option(help="Names with commas; parameters may be fixed, as in stochastic-ucl:length_scale=0.")
     ] = "random-choice,win-stay-lose-shift,kalman-ucb,stochastic-ucl,stochastic-ucl+stay+lapse",
     criterion: Annotated[
         str | None, typer.Option(help="cv (left-out blocks), bic or aic; by default cv where people have several blocks.")

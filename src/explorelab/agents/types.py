@@ -149,4 +149,15 @@ class Agent:
     """The parameters in which people differ: those that a fit estimates unless told otherwise."""
 
     def __repr__(self) -> str:
-        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
+        return f"{self.name}({', '.join(f'{name}={_short(value)}' for name, value in self.given.items())})"
+
+
+MOST_SHOWN = 4
+"""Numbers of a list that are written out where an agent is shown; longer ones and matrices are told by their size."""
+
+
+def _short(value: Any) -> str:
+    shape = np.shape(value)
+    if len(shape) == 0 or (len(shape) == 1 and shape[0] <= MOST_SHOWN):
+        return repr(value.tolist() if hasattr(value, "tolist") else value)
+    return f"<{' x '.join(map(str, shape))} numbers>"

@@ -15,6 +15,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model
 from explorelab.fitting.spaces import Space, Units, axes_of, origin_of, space_for, units_of
+from explorelab.flags import name_and_value
 from explorelab.people.data import Choices
 
 
@@ -28,6 +29,19 @@ class Fitted(NamedTuple):
     """Where each free parameter is sought."""
 
 
+class Named(NamedTuple):
+    """What a name asks for."""
+
+    name: str
+    fixed: dict[str, Any]
+
+
+def parsed(text: str) -> Named:
+    """The agent and the values that it is given: name:parameter=value:parameter=value."""
+    name, *settings = text.strip().split(":")
+    return Named(name, dict(name_and_value("a value in an agent's name", setting) for setting in settings))
+
+
 def prepare(
     choices: Choices,
     agent: str | Agent,
@@ -38,14 +52,18 @@ def prepare(
 ) -> Fitted:
     """The agent with its free parameters and the data as arrays.
 
-    `free` names the parameters to estimate (by default those in which people differ, and the noise variance where the
-    data do not say it); `fixed` gives values to others; `space` changes the bounds and priors of free ones, as in
-    `{"temperature": {"low": 0.01, "high": 100}}`. Whatever follows the rewards (where parameters are sought, values that
-    nobody gave) comes from the blocks that are `seen` (rows; by default all): those of the others change nothing here.
+    The agent's name may give values to parameters, as in "stochastic-ucl:length_scale=0". `free` names those to estimate
+    (by default those in which people differ, and the noise variance where the data do not say it); `fixed` gives values to
+    others; `space` changes the bounds and priors of free ones, as in `{"temperature": {"low": 0.01, "high": 100}}`.
+    Whatever follows the rewards (where parameters are sought, values that nobody gave) comes from the blocks that are
+    `seen` (rows; by default all): those of the others change nothing here.
     """
     if not isinstance(choices, Choices):
         raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
     fixed = dict(fixed or {})
+    if isinstance(agent, str):
+        agent, given = parsed(agent)
+        fixed = given | fixed
     known_rows = choices if seen is None else choices.rows(seen)
     built = agent if isinstance(agent, Agent) else named(known_rows, agent, fixed)
     if isinstance(agent, Agent) and fixed:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorelab.people.columns import as_numbers, codes_of
+from explorelab.people.columns import NO_NUMBER, as_numbers, codes_of
 from explorelab.people.data import NOWHERE, Layout
 from explorelab.people.look import Look
 from explorelab.people.problem import Problem
@@ -23,7 +23,8 @@ type Available = tuple[np.ndarray, np.ndarray]
 def arms(look: Look, missed: np.ndarray, forced: np.ndarray) -> tuple[np.ndarray, Layout, Available | None]:
     """The arm of each row from 0 (`NOWHERE` without one), what the arms are, and which were available."""
     by_place = look.has("x", "y")
-    number = _whole(look, "arm", missed, look.task.first_arm) if look.has("arm") else None
+    names = look.task.layout.arm_names if look.task.layout is not None else None
+    number = _numbered(look, missed, names) if look.has("arm") else None
     layout = look.task.layout or _inferred(look, number)
     if number is not None:
         _check_range(look, "arm", number, layout.n_arms, look.task.first_arm)
@@ -38,6 +39,25 @@ def arms(look: Look, missed: np.ndarray, forced: np.ndarray) -> tuple[np.ndarray
     if number is None:
         number = np.full(len(look.rows), NOWHERE)
     return number, layout, _available(look, number, (number >= 0) & ~missed & ~forced, layout)
+
+
+def _numbered(look: Look, missed: np.ndarray, names: tuple[str, ...] | None) -> np.ndarray:
+    """The number of each row's arm, from 0: as it stands there, or by its name."""
+    if names is None:
+        return _whole(look, "arm", missed, look.task.first_arm)
+    codes, texts = codes_of(look.frame["arm"])
+    number = np.array([names.index(text) if text in names else NOWHERE for text in texts], np.int64)[codes]
+    nothing = np.array([text in NO_NUMBER and text not in names for text in texts])[codes]
+    look.bad("arm", nothing & ~missed, "expected the name of an arm, got {}", "Was the trial missed? Set missed to 1 there.")
+    unknown = (number == NOWHERE) & ~nothing
+    like = [name for text in texts if text not in names for name in names if name.lower() == text.lower()]
+    message = f"expected one of the arms {_in_words(names)}, got {{}}"
+    look.bad("arm", unknown, message, f"Is it {like[0]!r}? Names must be written alike." if like else "")
+    return number
+
+
+def _in_words(names: tuple[str, ...], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def _whole(look: Look, column: str, missed: np.ndarray, first: int) -> np.ndarray:
@@ -145,8 +165,11 @@ def _check_agreement(look: Look, number: np.ndarray, placed: np.ndarray, layout:
     look.bad("arm", apart, "expected the arm at the row's x and y, got {}", f"{rule} Leave out arm, or x and y.".strip())
 
 
-def _listed(text: str) -> list[str]:
-    return [part for part in re.split(r"[\s,;|]+", text.strip("[](){} ")) if part]
+def _listed(text: str, names: tuple[str, ...] | None = None) -> list[str]:
+    """The arms that a text lists: with spaces between, or where names hold spaces, with commas, semicolons or bars."""
+    spaced = names is not None and any(" " in name for name in names)
+    parts = re.split(r"[,;|]+" if spaced else r"[\s,;|]+", text.strip("[](){} "))
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _largest_available(look: Look) -> int:
@@ -165,19 +188,27 @@ def _available(look: Look, arm: np.ndarray, free: np.ndarray, layout: Layout) ->
     codes, texts = codes_of(look.frame["available"])
     if texts == [""]:
         return None
-    first = look.task.first_arm
+    first, names = look.task.first_arm, layout.arm_names
     masks, odd = np.zeros((len(texts), layout.n_arms), bool), np.zeros(len(texts), bool)
     for i, text in enumerate(texts):
-        numbers = [int(part) - first if part.isdecimal() else NOWHERE for part in _listed(text)]
+        numbers = [_number_of(part, first, names) for part in _listed(text, names)]
         odd[i] = any(not 0 <= number < layout.n_arms for number in numbers)
         masks[i, [number for number in numbers if 0 <= number < layout.n_arms]] = True
         masks[i] |= not numbers or odd[i]
-    message = f"expected arms from {first} to {layout.n_arms - 1 + first} with spaces between, got {{}}"
+    which = f"arms from {first} to {layout.n_arms - 1 + first}" if names is None else f"some of the arms {_in_words(names)}"
+    between = "commas" if names is not None and any(" " in name for name in names) else "spaces"
+    message = f"expected {which} with {between} between, got {{}}"
     look.bad("available", odd[codes], message)
     absent = free & ~masks[codes, np.where(free, arm, 0)]
     column = "arm" if look.has("arm") else "x"
     look.bad(column, absent, "expected one of the arms that were available, got {}", "Is this the set of the next trial?")
     return codes, masks
+
+
+def _number_of(part: str, first: int, names: tuple[str, ...] | None) -> int:
+    if names is not None:
+        return names.index(part) if part in names else NOWHERE
+    return int(part) - first if part.isdecimal() else NOWHERE
 
 
 def start(look: Look, group: np.ndarray, layout: Layout) -> np.ndarray | None:
@@ -191,6 +222,8 @@ def start(look: Look, group: np.ndarray, layout: Layout) -> np.ndarray | None:
         message = f"expected a column {said!r}, which the task file names as start, got none"
         look.problems.append(Problem(said, message))
         return None
+    if layout.arm_names is not None:
+        return _named_start(look, said, group, layout.arm_names)
     numbers, bad = as_numbers(look.frame[said])
     first = look.task.first_arm
     with np.errstate(invalid="ignore"):
@@ -199,3 +232,12 @@ def start(look: Look, group: np.ndarray, layout: Layout) -> np.ndarray | None:
     look.bad(said, odd, f"expected an arm from {first} to {layout.n_arms - 1 + first}, or nothing, got {{}}")
     look.bad(said, varies_within(look, said, group), "expected one start within a block, got also {}")
     return np.where(fine, numbers - first, NOWHERE).astype(np.int64)
+
+
+def _named_start(look: Look, column: str, group: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    codes, texts = codes_of(look.frame[column])
+    number = np.array([_number_of(text, 0, names) for text in texts], np.int64)[codes]
+    odd = (number == NOWHERE) & np.array([text not in NO_NUMBER for text in texts])[codes]
+    look.bad(column, odd, f"expected one of the arms {_in_words(names)}, or nothing, got {{}}")
+    look.bad(column, varies_within(look, column, group), "expected one start within a block, got also {}")
+    return number

@@ -38,6 +38,23 @@ class Layout:
     shape: tuple[int, int] | None = None
     """Width and height of a grid; arm number = x * height + y."""
     name: str = "task"
+    arm_names: tuple[str, ...] | None = None
+    """What the arms are called, in files and tables; None: by their numbers."""
+
+    def __repr__(self) -> str:
+        where = (
+            f" on a grid of {self.shape[0]} x {self.shape[1]}"
+            if self.shape
+            else ""
+            if self.places is None
+            else " with places"
+        )
+        noise = "" if self.noise_var is None else f", noise of variance {self.noise_var:g}"
+        return f"<Layout {self.name}: {self.n_arms} arms{where}{noise}>"
+
+    def label(self, arm: int, first: int = 0) -> str:
+        """What an arm is called: by its name, or by its number where that of the first arm is `first`."""
+        return str(arm + first) if self.arm_names is None else self.arm_names[arm]
 
     @property
     def distances(self) -> np.ndarray | None:
@@ -91,6 +108,12 @@ class Choices:
     missed: np.ndarray | None = None
     """row x trial, bool: the person gave no answer. What was sampled all the same (observed) is the arm of before, or one
     that the task picked; other trials that are observed and not scored are forced. None: no missed trial was sampled."""
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_participants:,} participant{'s' if self.n_participants != 1 else ''}", f"{self.n_rows:,} blocks"]
+        parts += [f"{int(self.present.sum()):,} trials, {int(self.scored.sum()):,} of them scored"]
+        parts += [f"{self.layout.n_arms:,} arms", *([f"{len(self.exclusions)} left out"] if self.exclusions else [])]
+        return f"<Choices{f' from {self.source}' if self.source else ''}: {', '.join(parts)}>"
 
     @property
     def n_participants(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from explorelab.people.column_names import how_to_rename, near
 from explorelab.people.look import Look, Trials
 from explorelab.people.problem import N_SHOWN, Problem, where
 
@@ -32,7 +33,7 @@ def check_order(look: Look, trials: Trials) -> None:
     report(
         step == 0,
         "expected each trial of a block once, got trial {trial} of {of} again",
-        "Are two blocks under one label, or was the file put together twice?",
+        _cause_of_twice(look),
     )
     report(
         step > 1,
@@ -41,6 +42,14 @@ def check_order(look: Look, trials: Trials) -> None:
     )
     _check_first(look, trials, at[first])
     _check_length(look, trials, at, first)
+
+
+def _cause_of_twice(look: Look) -> str:
+    if look.has("block"):
+        return "Are two blocks under one label, or was the file put together twice?"
+    other = near("block", look.frame.columns)
+    asked = f"Is {other!r} the block? Then {how_to_rename('block', other)}." if other else "Add a column block."
+    return f"There is no column block, so that all trials of a participant are one. {asked}"
 
 
 def _whose(trials: Trials, i: int) -> str:
@@ -105,7 +114,7 @@ def look_at_people(look: Look, trials: Trials) -> None:
     if len(same) and trials.layout.n_arms > 1:
         names = ", ".join(trials.participants[i] for i in same.index[:N_SHOWN]) + (", ..." if len(same) > N_SHOWN else "")
         who = "participant" if len(same) == 1 else "participants"
-        arm = f"arm {int(same.most.iloc[0]) + look.task.first_arm}" if len(same) == 1 else "one arm"
+        arm = f"arm {trials.layout.label(int(same.most.iloc[0]), look.task.first_arm)}" if len(same) == 1 else "one arm"
         message = f"{who} {names} chose {arm} in every trial, and stay{'s' if len(same) == 1 else ''} in"
         look.warnings.append(Problem("", message, value=names, n=len(same), n_rows=len(people), of="participants"))
     if not look.problems and people.excluded.all():

@@ -1,6 +1,6 @@
 """The check of a file of choices: everything that is wrong with it, at once, where it stands and what may have caused it.
 
-One row for each trial. Columns: participant, block, trial (from 0 or 1), arm (or x and y), reward; where they apply:
+One row for each trial. Columns: participant, trial (from 0 or 1), arm (or x and y), reward; where they apply: block,
 available (arms with spaces between, empty: all), missed, forced (0 or 1), reaction_time_ms. Every other column is a
 condition.
 """
@@ -13,37 +13,13 @@ import numpy as np
 import pandas as pd
 
 from explorelab.people import arms, order, values
+from explorelab.people.column_names import ALSO_CALLED, how_to_rename, near
 from explorelab.people.look import Look, Trials
 from explorelab.people.problem import Problem
 from explorelab.people.raw import Raw, raw_of_frame
 from explorelab.people.task_file import COLUMNS, AnyTask, DataTask, task_of
 
-NEEDED = ("participant", "block", "trial", "reward")
-ALSO_CALLED = {
-    "participant": (
-        "subject",
-        "subj",
-        "sub",
-        "subject_id",
-        "subjectid",
-        "id",
-        "person",
-        "pid",
-        "ppt",
-        "user",
-        "worker",
-        "player",
-    ),
-    "block": ("round", "session", "game", "run", "episode", "sequence"),
-    "trial": ("trial_number", "trialnumber", "trial_index", "step", "t", "turn", "click", "time"),
-    "arm": ("choice", "action", "option", "response", "chosen", "selected", "selection", "bandit", "machine", "deck"),
-    "reward": ("outcome", "payoff", "points", "score", "r", "feedback", "payout", "win"),
-    "available": ("options", "available_arms", "choices_available", "choice_set"),
-    "missed": ("miss", "timeout", "timed_out", "missing", "no_response", "omission"),
-    "forced": ("force", "instructed", "forced_choice", "is_forced", "revealed"),
-    "reaction_time_ms": ("rt", "reaction_time", "response_time", "rt_ms", "latency"),
-}
-"""Names that other files have for these columns, to suggest; none is taken for granted."""
+NEEDED = ("participant", "trial", "reward")
 
 
 def problems(frame: pd.DataFrame, task: AnyTask = None) -> list[Problem]:
@@ -89,11 +65,12 @@ def _check_names(look: Look, raw: Raw) -> None:
             message = f"expected {what.rstrip(',')}, got {_listed(found)}"
             look.problems.append(Problem(name, message, cause=_cause_of_missing(name, look)))
     for name in ALSO_CALLED:
-        near = (
-            _near(name, look) if name not in wanted and not look.has(name) and not (name == "arm" and look.has("x")) else ""
-        )
-        if near:
-            look.notes.append(f"Column {near!r} is a condition here; if it is {name}, {_how_to_rename(name, near)}.")
+        open_to_it = name not in wanted and not look.has(name) and not (name == "arm" and look.has("x"))
+        other = near(name, look.frame.columns) if open_to_it else ""
+        if other:
+            look.notes.append(f"Column {other!r} is a condition here; if it is {name}, {how_to_rename(name, other)}.")
+    if not look.has("block") and "block" not in look.task.columns:
+        look.notes.append("There is no column block: all trials of a participant are taken for one block.")
 
 
 def _listed(names: list[str]) -> str:
@@ -101,24 +78,12 @@ def _listed(names: list[str]) -> str:
 
 
 def _cause_of_missing(name: str, look: Look) -> str:
-    near = _near(name, look)
-    if near:
-        return f"Is it {near!r}? Then {_how_to_rename(name, near)}."
-    if name == "block":
-        return "If everyone played one block, add a column block with 1 in every row."
+    other = near(name, look.frame.columns)
+    if other:
+        return f"Is it {other!r}? Then {how_to_rename(name, other)}."
     if len(look.frame.columns) == 1:
         return "There is a single column: is the file separated by something else than commas?"
     return ""
-
-
-def _near(name: str, look: Look) -> str:
-    free = {str(column).lower().replace(" ", "_"): str(column) for column in look.frame.columns if column not in COLUMNS}
-    exact = next((free[other] for other in (name, *ALSO_CALLED.get(name, ())) if other in free), "")
-    return exact or next((free[near] for near in difflib.get_close_matches(name, free, n=1, cutoff=0.75)), "")
-
-
-def _how_to_rename(name: str, near: str) -> str:
-    return f'rename it to {name}, or set columns = {{ {name} = "{near}" }} in the task file'
 
 
 def _read(look: Look) -> Trials | None:
@@ -149,7 +114,7 @@ def _read(look: Look) -> Trials | None:
         layout,
         available,
     )
-    if look.has("participant", "block", "trial"):
+    if look.has("participant", "trial"):
         order.check_order(look, trials)
         values.check_means(look, group)
         trials.start = arms.start(look, group, layout)

@@ -3,7 +3,8 @@
 [task]
 grid = [10, 10]                # one of grid (width, height), coordinates, arms, landscape, profile; means alone do, too
 # coordinates = "places.csv"   # or [[x, y], ...], a place for each arm
-# arms = 4                     # as many, nowhere in particular
+# arms = 4                     # as many, nowhere in particular; or their names, ["red", "blue"], as in the file (grid and
+#                              # coordinates may have names, too)
 # landscape = "B"              # the paper's; it has a grid, noise and means
 noise_var = 10                 # or integer_noise = 5
 horizon = 90                   # how many trials a block should have
@@ -115,10 +116,13 @@ def task_from_table(table: Mapping[str, Any], folder: Path = Path()) -> DataTask
     for key in table:
         if key not in (*KEYS, *ONLY_SIMULATED):
             raise unknown_name("setting of the task", str(key), KEYS)
-    shapes = [key for key in SHAPES if key in table]
+    named = isinstance(table.get("arms"), list | tuple)
+    shapes = [key for key in SHAPES if key in table and not (named and key == "arms")]
     if len(shapes) > 1:
         raise InputError(f"a task has one of {', '.join(SHAPES)}, got {' and '.join(shapes)}.")
     layout, means = _arms(table, folder)
+    if named:
+        layout = _with_names(layout, table)
     unused = [key for key in ONLY_SIMULATED if key in table]
     first_arm = checks.whole("first_arm", table.get("first_arm", 0), at_least=0)
     start = _start(table.get("start"), first_arm, layout)
@@ -182,7 +186,29 @@ def _named_or_placed(table: Mapping[str, Any], folder: Path) -> Layout | None:
     if "coordinates" in table:
         places = places_of("coordinates", table["coordinates"], folder)
         return Layout(len(places), places)
+    if isinstance(table.get("arms"), list | tuple):
+        return Layout(len(table["arms"])) if table["arms"] and "means" not in table else None
     return Layout(checks.whole("arms", table["arms"], at_least=1)) if "arms" in table else None
+
+
+def _with_names(layout: Layout | None, table: Mapping[str, Any]) -> Layout:
+    """The arms with their names: text, each once, that a list of arms can hold."""
+    names = table["arms"]
+    if not names:
+        raise InputError("arms must be a number, or a list of names, got an empty list.")
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or name != name.strip() or set(name) & set(",;|[](){}\n\t"):
+            raise InputError(
+                f"arms must be a number, or names without commas, semicolons, bars and brackets, got {checks.shown(name)}."
+            )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"arms must have each name once, got {twice!r} {names.count(twice)} times.")
+    if layout is None or len(names) != layout.n_arms:
+        raise InputError(f"arms must have a name for each of the {layout.n_arms if layout else 0} arms, got {len(names)}.")
+    if "first_arm" in table:
+        raise InputError("first_arm says how arms are numbered: leave it out where arms have names.")
+    return replace(layout, arm_names=tuple(names))
 
 
 def grid_layout(width: int, height: int) -> Layout:
@@ -253,6 +279,8 @@ def _columns(columns: Any) -> dict[str, str]:
 
 
 def _start(start: Any, first_arm: int, layout: Layout | None) -> int | str | None:
+    if layout is not None and layout.arm_names is not None and start in layout.arm_names:
+        return layout.arm_names.index(start)
     if start is None or isinstance(start, str):
         return start
     arm = checks.whole("start", start, at_least=first_arm) - first_arm

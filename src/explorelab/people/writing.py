@@ -81,11 +81,16 @@ def _written(choices: Choices, target: Path) -> Written:
         table["start"] = _start(choices.start, frame, choices)
     if choices.note:
         table["note"] = choices.note
-    known = DataTask(choices.layout, start=table.get("start"))
+    known = DataTask(choices.layout, start=_as_read(table.get("start"), choices.layout))
     problems = look_at(raw_of_frame(frame.astype({"participant": str, "block": str})), known).problems
     if problems:
         raise InputError(f"{target}: these choices cannot be written so that they are read again: {problems[0]}")
     return frame, table, means
+
+
+def _as_read(start: Any, layout: Layout) -> Any:
+    """Where people start as a task file would be understood: an arm's name stands for its number."""
+    return layout.arm_names.index(start) if layout.arm_names is not None and start in layout.arm_names else start
 
 
 def frame_of(choices: Choices) -> pd.DataFrame:
@@ -97,13 +102,12 @@ def frame_of(choices: Choices) -> pd.DataFrame:
             "participant": np.array(choices.participants, object)[choices.participant[row]],
             "block": choices.block[row].astype(object),
             "trial": column + 1,
-            "arm": pd.array(np.where(observed, choices.arm[row, column], 0), "Int64"),
+            "arm": _arm_labels(np.where(observed, choices.arm[row, column], NOWHERE), choices.layout),
             "reward": np.where(observed, choices.reward[row, column], np.nan),
         }
     )
-    frame.loc[~observed, "arm"] = pd.NA
     if choices.available is not None:
-        frame["available"] = _available_text(choices.available[row, column])
+        frame["available"] = _available_text(choices.available[row, column], choices.layout)
     if not scored.all():
         missed = ~observed if choices.missed is None else ~observed | choices.missed[row, column]
         frame["missed"], frame["forced"] = missed.astype(int), (~missed & ~scored).astype(int)
@@ -112,10 +116,22 @@ def frame_of(choices: Choices) -> pd.DataFrame:
     return _with_table(frame, choices, column) if choices.table is not None else frame
 
 
-def _available_text(available: np.ndarray) -> np.ndarray:
-    """Arms with spaces between; nothing where all were available."""
+def _arm_labels(arm: np.ndarray, layout: Layout) -> Any:
+    """The arms as a file has them: by number, or by name where they have one; nothing for none."""
+    if layout.arm_names is None:
+        numbers = pd.array(arm, "Int64")
+        numbers[arm == NOWHERE] = pd.NA
+        return numbers
+    return np.array([*layout.arm_names, ""], object)[arm]  # NOWHERE is the last
+
+
+def _available_text(available: np.ndarray, layout: Layout) -> np.ndarray:
+    """Arms with spaces between (commas where names hold spaces); nothing where all were available."""
     masks, which = np.unique(available, axis=0, return_inverse=True)
-    texts = ["" if mask.all() else " ".join(map(str, np.flatnonzero(mask))) for mask in masks]
+    between = "," if any(" " in name for name in layout.arm_names or ()) else " "
+    texts = [
+        "" if mask.all() else between.join(layout.label(arm) for arm in np.flatnonzero(mask).tolist()) for mask in masks
+    ]
     return np.array(texts, object)[which.ravel()]
 
 
@@ -145,8 +161,10 @@ def _layout_table(layout: Layout) -> dict[str, Any]:
         table["grid"] = list(layout.shape)
     elif layout.places is not None:
         table["coordinates"] = layout.places.tolist()
-    else:
+    elif layout.arm_names is None:
         table["arms"] = layout.n_arms
+    if layout.arm_names is not None:
+        table["arms"] = list(layout.arm_names)
     return table if layout.noise_var is None else {**table, "noise_var": float(layout.noise_var)}
 
 
@@ -181,12 +199,11 @@ def _free_name(name: str, frame: pd.DataFrame) -> str:
 
 def _start(start: np.ndarray, frame: pd.DataFrame, choices: Choices) -> int | str:
     """The one place where everyone begins, or the name of a column that says where each block begins."""
+    names = choices.layout.arm_names
     if len(set(start.tolist())) == 1 and start[0] != NOWHERE:
-        return int(start[0])
+        return int(start[0]) if names is None else names[start[0]]
     name = _free_name("start", frame)
-    values = pd.array(start[np.nonzero(choices.present)[0]], "Int64")
-    values[values == NOWHERE] = pd.NA
-    frame[name] = values
+    frame[name] = _arm_labels(start[np.nonzero(choices.present)[0]], choices.layout)
     return name
 
 

@@ -104,6 +104,8 @@ def latent_variables(
         "block": ("row", choices.block),
         "trial": np.arange(1, choices.n_trials + 1),
     }
+    if choices.layout.arm_names is not None:
+        coords["arm_name"] = ("arm", np.array(choices.layout.arm_names, object))
     attrs = {"agent": known.agent.name, "method": str(fit.attrs["method"]), "source": choices.source}
     return xr.Dataset(variables, coords, attrs)
 
@@ -140,7 +142,14 @@ def trial_table(latent: xr.Dataset) -> pd.DataFrame:
     names = ["choice", "reward", "scored", *CHOSEN]
     table = latent[names].to_dataframe().reset_index()
     table = table[np.isfinite(table["entropy"])].drop(columns="row").rename(columns={"choice": "arm"})
+    table["arm"] = _called(latent, table["arm"])
     return table[["participant", "block", "trial", "arm", "reward", "scored", *CHOSEN]].reset_index(drop=True)
+
+
+def _called(latent: xr.Dataset, arms: pd.Series) -> pd.Series:
+    """The arms by their names, where they have any."""
+    names = latent.coords.get("arm_name")
+    return arms if names is None else arms.map(dict(enumerate(names.values.tolist())))
 
 
 def arm_table(latent: xr.Dataset) -> pd.DataFrame:
@@ -150,6 +159,7 @@ def arm_table(latent: xr.Dataset) -> pd.DataFrame:
     table = latent[[*ARMS, "choice"]].to_dataframe().reset_index()
     table = table[np.isfinite(table["probability"])]
     table["chosen"] = table["arm"] == table["choice"]
+    table["arm"] = _called(latent, table["arm"])
     return table[["participant", "block", "trial", "arm", "chosen", *ARMS]].reset_index(drop=True)
 
 

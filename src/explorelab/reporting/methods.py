@@ -8,9 +8,10 @@ import numpy as np
 
 from explorelab.agents.naming import split_name
 from explorelab.fitting.identified import MOST_LEFT, TIED
+from explorelab.fitting.model import parsed
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.comparison_drawing import STRONG
-from explorelab.reporting.models import free_of, parsed
+from explorelab.reporting.models import free_of
 from explorelab.reporting.references import OF_AGENTS, Citations
 from explorelab.reporting.sections.data import arms, excluded, people, trials_a_block
 from explorelab.reporting.words import counted, joined, name_of, percent, plain, whole

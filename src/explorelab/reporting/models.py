@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 from explorelab.agents import AGENTS, Agent
 from explorelab.agents.naming import split_name
 from explorelab.errors import InputError
 from explorelab.fitting.api import check_likelihood
-from explorelab.fitting.model import named, prepare
-from explorelab.flags import name_and_value
+from explorelab.fitting.model import named, parsed, prepare
 from explorelab.people.data import Choices
 
 PLACED = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl:length_scale=0", "stochastic-ucl")
@@ -19,20 +17,6 @@ PLACED = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl:
 independent arms and with arms that tell of their neighbours."""
 NOWHERE = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl")
 """The same where they lie nowhere, so that no arm tells of another."""
-
-
-class Named(NamedTuple):
-    """What a name asks for."""
-
-    name: str
-    fixed: dict[str, Any]
-
-
-def parsed(text: str) -> Named:
-    """The agent and the values that it is given: name:parameter=value:parameter=value."""
-    name, *settings = text.strip().split(":")
-    fixed = dict(name_and_value("--agents", setting) for setting in settings)
-    return Named(name, fixed)
 
 
 def models_of(choices: Choices, names: Sequence[str] | None) -> dict[str, Agent]:
