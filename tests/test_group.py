@@ -167,6 +167,7 @@ def test_criteria_are_their_formulas():
     assert aic(-100.0, 3) == 206
     assert bic(-100.0, 3, 90) == pytest.approx(200 + 3 * np.log(90))
     np.testing.assert_allclose(pseudo_r2([0.0, 90 * np.log(100)], 90, 100), [1, 0])
+    np.testing.assert_allclose(pseudo_r2([3.0, 0.0], chance=[6.0, 0.0]), [0.5, np.nan])
 
 
 def test_chance_counts_the_arms_on_offer_at_every_scored_trial():
@@ -184,7 +185,7 @@ def test_chance_counts_the_arms_on_offer_at_every_scored_trial():
     ("call", "message"),
     [
         (lambda: pseudo_r2(3.0), "either n and n_arms, or chance"),
-        (lambda: pseudo_r2(3.0, chance=0.0), "must cost something"),
+        (lambda: pseudo_r2(3.0, chance=-1.0), "chance must be at least 0"),
         (lambda: bic(-1.0, 2, 0), "n must be at least 1"),
         (lambda: aic(-1.0, -2), "k must be at least 0"),
         (lambda: pseudo_r2(1.0, 5, 1), "n_arms must be at least 2"),

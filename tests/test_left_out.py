@@ -58,7 +58,7 @@ def test_a_left_out_block_moves_no_number_of_its_own_fold(several, name, method)
 
 @pytest.mark.parametrize("name", [*AGENTS, *(f"delta-rule+{habit}" for habit in HABITS)])
 def test_what_an_agent_is_given_follows_the_blocks_that_are_seen_alone(several, name):
-    """For every agent: where it seeks parameters and what it holds fixed, with one block unseen and full of other rewards."""
+    """For every agent: where it seeks parameters and what it holds fixed, with one block unseen and its rewards moved."""
     seen = np.delete(np.arange(several.n_rows), SPOILT)
     before, after = (prepare(choices, name, seen=seen) for choices in (several, spoilt(several, "moved")))
     assert before.space == after.space

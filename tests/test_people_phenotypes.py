@@ -1,6 +1,7 @@
 """Regret and phenotypes of people: labels and means against `fit_forms`, known shapes, intervals, errors, the command."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,14 +10,15 @@ from typer.testing import CliRunner
 
 import explorelab as xl
 from explorelab.cli import app
-from explorelab.forms import FORMS, fit_forms, fitted_regret
+from explorelab.forms import FORMS, NONE, fit_forms, fitted_regret
+from explorelab.people import paper
 from explorelab.people.clusters import clustered_share, mean_band, wilson
 from explorelab.people.data import NOWHERE, Choices, Layout
 from explorelab.people.forms_fast import best_forms
 from explorelab.people.label_bootstrap import block_length, draws, label_probabilities
 from explorelab.people.phenotype_figure import draw_phenotypes, write_figure
-from explorelab.people.phenotype_summary import labels_table, summary
-from explorelab.people.phenotypes import PAPER, phenotypes
+from explorelab.people.phenotype_summary import labels_table, show, summary
+from explorelab.people.phenotypes import phenotypes
 from explorelab.people.regret import expected_regret, observed_regret
 
 T = np.arange(1, 91)
@@ -167,7 +169,7 @@ def test_fast_labels_are_those_of_fit_forms(power):
     for curves in (drifting, drifting[:, :3], drifting[:, :20] - 100, np.zeros((2, 9)), 7.0 * np.tile(T, (2, 1))):
         with np.errstate(over="ignore"):
             expected = fit_forms(curves, power=power)["label"].values
-        assert np.asarray(FORMS)[best_forms(curves, power)].tolist() == expected.tolist()
+        assert np.asarray((*FORMS, NONE))[best_forms(curves, power)].tolist() == expected.tolist()
 
 
 def test_resampled_increments_come_from_nearby_in_blocks():
@@ -223,7 +225,7 @@ def test_mean_curves_are_means_of_the_rows_with_each_label():
 def test_blocks_of_other_lengths_are_labelled_but_kept_out_of_means_they_do_not_reach():
     curves = np.stack([SHAPES["linear"], SHAPES["linear"], SHAPES["log"], SHAPES["log"]])
     found = phenotypes(_choices(curves, lengths=[90, 90, 30, 2]), bootstrap=20)
-    assert found["label"].values.tolist() == ["linear", "linear", "log", ""]
+    assert found["label"].values.tolist() == ["linear", "linear", "log", "none"]
     np.testing.assert_allclose(found["mean_regret"], SHAPES["linear"])
     np.testing.assert_allclose(found["ssr"][2], fit_forms(SHAPES["log"][:30])["ssr"], atol=1e-6)
     assert np.isnan(found["label_probability"][3]).all()
@@ -241,11 +243,77 @@ def test_participants_mean_over_their_blocks():
     assert "order" not in found.coords
 
 
-def test_shares_stand_beside_the_papers():
+def test_shares_stand_beside_the_papers_where_the_task_is_the_papers(simulated, capsys):
+    found = phenotypes(simulated[0], bootstrap=0)
+    assert dict(zip(FORMS, found["paper_share"].values.tolist(), strict=True)) == paper.SHARES
+    assert sum(paper.SHARES.values()) == pytest.approx(1)
+    assert summary(found)["paper"] == "Reverdy, Srivastava & Leonard (2014)"
+    show(found)
+    assert "paper: Reverdy, Srivastava & Leonard (2014), 326 people." in capsys.readouterr().out
+    data = draw_phenotypes(found).data
+    assert data[data["curve"] == "linear, paper, 326 people"]["x"].tolist() == pytest.approx([59.2])
+
+
+@pytest.mark.parametrize("other", ["arms", "means", "trials"])
+def test_no_other_task_is_held_against_the_paper(simulated, capsys, other):
+    choices = simulated[0]
+    if other == "arms":
+        choices = _choices(_noisy(3))
+    elif other == "means":
+        choices = replace(choices, means=choices.means + 1)
+    else:
+        cut = {name: getattr(choices, name)[:, :60] for name in ("arm", "reward", "observed", "scored", "present")}
+        choices = replace(choices, **cut)
+    found = phenotypes(choices, bootstrap=0)
+    about = summary(found)
+    assert "paper" not in about
+    assert {about["forms"][form]["paper_share"] for form in FORMS} == {None}
+    show(found)
+    assert "paper" not in capsys.readouterr().out
+    assert not draw_phenotypes(found).data["curve"].str.contains("paper").any()
+
+
+@pytest.mark.parametrize("by", ["block", "participant"])
+@pytest.mark.parametrize("power", ["raw", "log-log"])
+def test_curves_without_a_form_are_told_apart_everywhere(power, by, tmp_path, capsys):
+    """Nothing lost, everything at once, too short: no label, no probability, no share of any form."""
+    flat = np.stack([np.zeros(90), np.full(90, 5.0), SHAPES["log"], SHAPES["linear"], SHAPES["log"]])
+    found = phenotypes(_choices(flat, lengths=[90, 90, 90, 90, 2]), power, 20, by=by)
+    assert found["label"].values.tolist()[:2] == ["none", "none"]
+    assert found["label"].values[4] == "none"
+    assert np.isnan(found["label_probability"].values[[0, 1, 4]]).all()
+    np.testing.assert_allclose(found["share"].sum(), 1)
+    assert int(found["n_rows"].sum()) == 2
+    about = summary(found)
+    assert (about["n_unlabelled"], about["n_too_short"]) == (3, 1)
+    show(found)
+    assert "3 without a form: 1 too short, 2 with regret that stays where it is." in capsys.readouterr().out
+    write_figure(found, tmp_path / "figure.svg")
+
+
+def test_nobody_who_loses_anything_is_no_reason_to_stop(tmp_path, capsys):
+    found = phenotypes(_choices(np.zeros((3, 30))), bootstrap=20)
+    assert set(found["label"].values) == {"none"}
+    assert found["mean_label"].item() == "none"
+    assert np.isnan(found["share"]).all()
+    json.dumps(summary(found), allow_nan=False)
+    show(found)
+    assert "3 without a form" in capsys.readouterr().out
+    write_figure(found, tmp_path / "figure.svg")
+    assert "no curve has a form" in (tmp_path / "figure.svg").read_text()
+
+
+@pytest.mark.parametrize("best", [0.3, 1e-9, 1e9])
+def test_a_loss_that_is_rounding_is_none(best):
+    """A reward that adds up to the best mean but for the last bit loses nothing."""
+    choices = _choices(np.zeros((1, 30)))
+    almost = replace(choices, reward=np.full((1, 30), best / 3 + best / 3 * 2), means=np.full((1, 1), best))
+    assert phenotypes(almost, bootstrap=0)["label"].item() == "none"
+
+
+def test_shares_have_intervals():
     found = phenotypes(_choices(_noisy(3)), bootstrap=0)
     np.testing.assert_allclose(found["share"], 1 / 3)
-    assert dict(zip(FORMS, found["paper_share"].values.tolist(), strict=True)) == PAPER
-    assert sum(PAPER.values()) == pytest.approx(1)
     assert (found["share_low"] < found["share"]).all()
     assert (found["share"] < found["share_high"]).all()
 
@@ -312,7 +380,6 @@ def test_tables_and_summaries_hold_what_was_found():
     assert table["label_"].tolist() == list(range(9))
     assert table["b_log"].tolist() == found["b"].sel(form="log").values.tolist()
     assert about["forms"]["log"]["n"] == 3
-    assert about["forms"]["linear"]["paper_share"] == 0.592
     json.dumps(about, allow_nan=False)
 
 
@@ -321,9 +388,8 @@ def test_the_figure_records_what_it_draws(tmp_path):
     data = draw_phenotypes(found).data
     shown = data[(data["curve"] == "log, mean") & (data["part"] == "line")]
     np.testing.assert_allclose(shown["y"], found["phenotype_mean"].sel(form="log"))
-    assert data[data["curve"] == "linear, paper, 326 people"]["x"].tolist() == pytest.approx([59.2])
     write_figure(found, tmp_path / "figure.svg")
-    assert "paper, 326 people" in (tmp_path / "figure.svg").read_text()
+    assert "these 9 blocks" in (tmp_path / "figure.svg").read_text()
 
 
 def test_figures_of_one_curve_and_of_several_lengths_can_be_drawn(tmp_path):

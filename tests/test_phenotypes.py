@@ -11,6 +11,7 @@ from scipy.optimize import curve_fit
 
 import explorelab as xl
 from explorelab.forms import FORMS, fit_forms, fitted_regret, shares
+from explorelab.people.forms_fast import best_forms
 
 T = np.arange(1, 91)
 N_SEEDS = 2000
@@ -74,10 +75,29 @@ def test_a_curve_without_regret_has_no_log_log_law_and_raises_no_warning():
     assert math.isnan(fit["b"].sel(form="power").item())
 
 
-def test_forms_that_fit_equally_well_go_to_the_first():
-    assert fit_forms(np.zeros(10))["label"].item() == "linear"
-    assert fit_forms(np.full(10, 3.0))["label"].item() == "linear"
-    assert fit_forms(7.0 * T)["label"].item() == "linear"
+@pytest.mark.parametrize("slope", [7.0, -7.0, 1e-30, 1e30])
+def test_forms_that_fit_equally_well_go_to_the_first(slope):
+    assert fit_forms(slope * T)["label"].item() == "linear"
+
+
+@pytest.mark.parametrize("power", ["raw", "log-log"])
+@pytest.mark.parametrize(
+    "curve",
+    [np.zeros(10), np.full(10, 3.0), np.full(40, -0.3), np.full(10, 1e12) + 1e-3 * np.arange(10), [1.0, 2.0], [0.0, 0.0]],
+    ids=["nothing lost", "constant", "negative", "constant to rounding", "two points", "two zeros"],
+)
+def test_a_curve_that_every_form_fits_has_none(curve, power):
+    """Also by the fast way, and among curves that have one."""
+    assert fit_forms(curve, power=power)["label"].item() == "none"
+    curves = np.stack([curve, 3.0 + np.arange(len(curve)) ** 2])
+    expected = [-1, -1] if len(curve) < 3 else [-1, FORMS.index(fit_forms(curves[1], power=power)["label"].item())]
+    assert best_forms(curves, power).tolist() == expected
+
+
+def test_shares_are_of_the_curves_that_have_a_form():
+    fits = fit_forms(np.stack([7.0 * T, np.zeros(T.size), 9.0 * T, 3 + np.log(T)]))
+    assert shares(fits) == {"linear": pytest.approx(2 / 3), "power": 0.0, "log": pytest.approx(1 / 3)}
+    assert all(math.isnan(share) for share in shares(fit_forms(np.zeros(9))).values())
 
 
 def test_dimensions_and_coordinates_are_those_of_the_regret():

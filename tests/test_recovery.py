@@ -16,18 +16,21 @@ import explorelab as xl
 from explorelab.agents.types import Agent
 from explorelab.errors import InputError
 from explorelab.fitting.api import fit, saved
+from explorelab.fitting.comparison import compare
 from explorelab.fitting.likelihood import replay
 from explorelab.fitting.model import prepare
+from explorelab.fitting.spaces import SCALE_WORDS, SCALES
 from explorelab.people.data import NOWHERE, Choices
 from explorelab.people.writing import write_choices
 from explorelab.recovery.designs import design, repeated
 from explorelab.recovery.generate import FREE, KEPT, NOTHING, REPEATED, _kinds, generate
 from explorelab.recovery.known import known_of
 from explorelab.recovery.latent import arm_table, latent_variables, trial_table, write_latent
-from explorelab.recovery.models import recover_models, tables
+from explorelab.recovery.models import Setting, judged, recover_models, tables
 from explorelab.recovery.parameters import rank_interval, recover_parameters
 from explorelab.recovery.predictive import compared, predictive_check
 from explorelab.recovery.score import score_test, scores
+from explorelab.recovery.showing import scales_note
 from explorelab.recovery.truth import true_parameters
 
 GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
@@ -230,6 +233,14 @@ def test_a_parameter_that_leaves_no_trace_is_not_recovered() -> None:
     assert (result["share_identified"] < 1).all() or (result["rmse"] > 0.8).all()
 
 
+def test_bias_and_error_are_told_in_the_units_of_each_scale() -> None:
+    """Every scale there is has its words; a logit is not called a logarithm, nor a parameter on its own scale anything."""
+    assert SCALE_WORDS.keys() == SCALES.keys()
+    said = scales_note({"lapse": "logit", "temperature": "log", "bonus": "real", "win_stay": "logit"})
+    assert said == " (bias and RMSE of temperature in logarithms, of lapse, win_stay in logits (log-odds))"
+    assert scales_note({"bonus": "real"}) == ""
+
+
 def test_the_interval_of_a_rank_correlation() -> None:
     low, high = rank_interval([0.0, 0.9], 103)
     assert high[0] == pytest.approx(np.tanh(1.959964 / 10), abs=1e-6)
@@ -255,6 +266,17 @@ def test_models_that_differ_are_told_apart(criterion: str) -> None:
     assert result["confusion"].sum("fitted").values == pytest.approx(1)
     assert result["inversion"].sum("generated").values == pytest.approx(1)
     assert (result["count"].sum("fitted") == 20).all()
+
+
+@pytest.mark.parametrize("method", ["ml", "map", "em"])
+@pytest.mark.parametrize("criterion", ["bic", "aic"])
+def test_models_are_judged_at_the_estimates_that_compare_judges_them_at(method: str, criterion: str) -> None:
+    """By maximum likelihood, whatever the method: the same criterion, to the last digit."""
+    simulated = generate(small(3, 15), xl.win_stay_lose_shift(), seed=1)
+    model = known_of(simulated, "win-stay-lose-shift")
+    found = judged(simulated, model, Setting(method, criterion, 1, 0, None))
+    there = compare(simulated, ["win-stay-lose-shift", "random-choice"], criterion="bic", starts=1)["people"][criterion]
+    np.testing.assert_allclose(found, there.sel(model="win-stay-lose-shift"), rtol=1e-9)
 
 
 @pytest.fixture(scope="module")

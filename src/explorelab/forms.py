@@ -17,11 +17,16 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.errors import InputError
+from explorelab.rounding import flat as is_flat
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 type PowerFit = Literal["raw", "log-log"]
 
 FORMS = ("linear", "power", "log")
+NONE = "none"
+"""The label of a curve that has no form: one that never rises or falls, or of so few points that every form fits."""
+FEWEST_TIMES = 3
+"""Two points are fitted exactly by every form."""
 
 LARGEST_EXPONENT = 20.0
 """Exponents are sought between this and its negative: a curve all of whose regret stands at one end has no best one."""
@@ -42,7 +47,9 @@ def fit_forms(regret: Any, times: Any = None, power: PowerFit = "raw") -> xr.Dat
 
     `regret` is one curve, or an array with the time last, or a DataArray with a dimension `time`, such as the
     `observed_regret` of a simulation; `times` are the steps 1, 2, ... unless given. `ssr` is the sum of squared residuals
-    of the regret itself, whichever way the power law is fitted. Forms that fit equally well to rounding go to the first.
+    of the regret itself, whichever way the power law is fitted. Forms that fit equally well to rounding go to the first:
+    a straight line from 0 is linear, though t^1 fits it too. A curve that stays where it is (no regret at all, or all of
+    it at once), or has fewer than 3 times, is of every form, and its label is "none".
 
     `power="raw"` minimises that sum over a and b. `power="log-log"` fits log R on log t, over the times at which regret
     is positive (observed regret may not be, early on; a logarithm has nothing to say of the others), and is scored at all
@@ -64,9 +71,13 @@ def fit_forms(regret: Any, times: Any = None, power: PowerFit = "raw") -> xr.Dat
         "a": over_forms(np.stack([fit.a for fit in fits], axis=1)),
         "b": over_forms(np.stack([fit.b for fit in fits], axis=1)),
         "ssr": over_forms(ssr),
-        "label": (dims, np.asarray(FORMS)[near.argmax(1)].reshape(shape)),
+        "label": (dims, np.where(_formless(flat, t), NONE, np.asarray(FORMS)[near.argmax(1)]).reshape(shape)),
     }
     return xr.Dataset(variables, {**coords, "form": list(FORMS)}, {"power": power})
+
+
+def _formless(curves: Floats, t: Floats) -> np.ndarray:
+    return is_flat(curves) | (np.unique(t).size < FEWEST_TIMES)
 
 
 def fitted_regret(fits: xr.Dataset, times: Any) -> xr.DataArray:
@@ -78,8 +89,9 @@ def fitted_regret(fits: xr.Dataset, times: Any) -> xr.DataArray:
 
 
 def shares(fits: xr.Dataset) -> dict[str, float]:
-    """The share of curves that each form fits best."""
-    return {form: float((fits["label"] == form).mean()) for form in FORMS}
+    """Of the curves that have a form, the share that each one fits best; NaN where none has."""
+    n = int((fits["label"] != NONE).sum())
+    return {form: float((fits["label"] == form).sum()) / n if n else float("nan") for form in FORMS}
 
 
 def _curves(regret: Any, times: Any) -> tuple[Floats, Floats, tuple[str, ...], dict[str, Any]]:

@@ -148,4 +148,6 @@ def _rebuild(agent: Agent, habits: tuple[str, ...], values: dict[str, Any]) -> C
         base = agent.build(**{name: value for name, value in given.items() if name not in own})
         return with_habits(base, *habits, **{**values, **{name: given[name] for name in own & given.keys()}})
 
+    # Whoever asks what the agent can be given hears of its own parameters too.
+    build.__wrapped__ = agent.build  # type: ignore[attr-defined]
     return build

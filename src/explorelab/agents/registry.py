@@ -42,3 +42,8 @@ def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
 
     AGENTS[name] = build
     return build
+
+
+def assumes_noise(agent: Agent) -> bool:
+    """Whether the agent asks how much rewards vary; one that was composed by hand may."""
+    return agent.build is None or "noise_var" in inspect.signature(agent.build).parameters

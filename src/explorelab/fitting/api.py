@@ -15,6 +15,7 @@ from explorelab.fitting.empirical import fit_group
 from explorelab.fitting.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, estimates, space_table
+from explorelab.fitting.solve import predicted
 from explorelab.people.data import Choices
 
 type Method = Literal["ml", "map", "em", "nuts"]
@@ -41,14 +42,14 @@ def fit(
     posterior. `free`, `fixed` and `space` say what is estimated, what is given and where it is sought; see `prepare`.
 
     The tree has `estimates` (over participant and parameter: estimate, standard_error, low, high, identified, remark ...;
-    log_likelihood, aic, bic, pseudo_r2), `space`, for "em" and "nuts" also `group`, and for "nuts" ArviZ's groups
-    `posterior`, `sample_stats` and `log_likelihood`.
+    log_likelihood, pseudo_r2, and for "ml" aic and bic, which are NaN where a prior pulls), `space`, for "em" and "nuts"
+    also `group`, and for "nuts" ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
     """
     checks.one_of("method", method, dict.fromkeys(METHODS, 0))
     starts = checks.whole("starts", starts, at_least=1)
     seed = checks.whole("seed", seed, at_least=0)
     fitted = prepare(choices, agent, free, fixed, space)
-    check_likelihood(fitted)
+    check_likelihood(choices, fitted)
     if method == "nuts":
         from explorelab.fitting.hierarchical import sample
 
@@ -66,28 +67,66 @@ def fit(
         if settings:
             raise InputError(f"{next(iter(settings))} is not a setting of method {method!r}.")
         _, best, ending = fit_each(fitted, rows, method == "map", starts, seed, progress)
-    found = estimates(choices, fitted, best, ending, prior_sd)
+    check_possible(choices, fitted, np.arange(choices.n_participants), ending.log_likelihood)
+    found = estimates(choices, fitted, best, ending, prior_sd, likelihood_alone=method == "ml")
     groups = {"estimates": found, "space": space_table(fitted.space), **groups}
     told = {"method": method, "starts": starts, "seed": seed}
     return as_tree(groups, choices, fitted, told)
 
 
-def check_likelihood(fitted: Fitted) -> None:
-    """Raise if the agent chooses with certainty, so that one unexpected choice makes everything impossible.
+def check_likelihood(choices: Choices, fitted: Fitted) -> None:
+    """Raise if the agent chooses with certainty where people may do otherwise, so that its likelihood is zero.
 
     And if its probabilities are counted from draws: what was never drawn would count as impossible.
     """
-    name = fitted.agent.rule.choice.name
-    if not fitted.agent.rule.choice.exact:
+    agent = fitted.agent
+    if not agent.rule.choice.exact:
         raise InputError(
-            f"{fitted.agent.name} with correlated arms cannot be fitted: the probability that an arm is the best is known "
+            f"{agent.name} with correlated arms cannot be fitted: the probability that an arm is the best is known "
             "by counting draws alone. Fit it with independent arms (length_scale 0), or take kalman-thompson."
         )
-    if name.startswith("greedy") and "lapse" not in name:
+    if agent.rule.choice.name.startswith("greedy") and _never(fitted, "lapse"):
+        bare = agent.name.removesuffix("+lapse")
         raise InputError(
-            f"{fitted.agent.name} always takes the arm that looks best: one other choice and its likelihood is zero. "
-            f"Let it lapse ({fitted.agent.name}+lapse), or take a rule that chooses at random, such as stochastic-ucl."
+            f"{agent.name} always takes the arm that looks best: one other choice and its likelihood is zero. "
+            f"Let it lapse ({bare}+lapse{', above 0' if bare != agent.name else ''}), or take a rule that chooses at "
+            "random, such as stochastic-ucl."
         )
+    if agent.rule.commitment.length is not None:
+        _check_commitment(choices, fitted)
+
+
+def _check_commitment(choices: Choices, fitted: Fitted) -> None:
+    """Raise if somebody leaves an arm that the agent is bound to: no parameter says when it is, so any point will do."""
+    centre = np.zeros((choices.n_rows, 1, len(fitted.space)))
+    possible = np.isfinite(predicted(fitted, np.arange(choices.n_rows), centre, progress=False)[:, 0])
+    if possible.all():
+        return
+    row = int(possible.argmin())
+    who, name = choices.participants[choices.participant[row]], fitted.agent.name
+    raise InputError(
+        f"{name} keeps to an arm for several choices, and participant {who} does not (block {choices.block[row]}): its "
+        "likelihood is zero there, with or without habits. Take a rule that decides at every choice, such as stochastic-ucl."
+    )
+
+
+def _never(fitted: Fitted, parameter: str) -> bool:
+    """Whether the agent lacks the parameter, or holds it at 0."""
+    free = any(dimension.name == parameter for dimension in fitted.space)
+    return not free and float(fitted.data.fixed.get(parameter, 0.0)) == 0
+
+
+def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likelihood: np.ndarray) -> None:
+    """Raise if somebody's choices have probability zero at the best parameters that were found, and say whose."""
+    bad = np.flatnonzero(~np.isfinite(log_likelihood))
+    if not bad.size:
+        return
+    names = list(dict.fromkeys(choices.participants[who[i]] for i in bad))
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    raise InputError(
+        f"{fitted.agent.name} gives the choices of participant {names[0]}{more} probability zero, whatever its free "
+        f"parameters: let it lapse ({fitted.agent.name}+lapse), take another agent, or leave out who cannot be described."
+    )
 
 
 def saved(tree: xr.DataTree, path: Any) -> None:

@@ -13,7 +13,7 @@ from explorelab.agents import Agent
 from explorelab.errors import InputError
 from explorelab.fitting.api import fit
 from explorelab.fitting.crossvalidation import cross_validate
-from explorelab.people.criteria import chance_nll
+from explorelab.people.criteria import chance_nll, method_for
 from explorelab.people.data import Choices
 from explorelab.people.group import select_models
 
@@ -50,7 +50,7 @@ def compare(
     fits, folds = {}, {}
     for name, agent in named.items():
         settings: dict[str, Any] = {"fixed": (fixed or {}).get(name), "starts": starts, "seed": seed, "progress": progress}
-        fits[name] = fit(choices, agent, "ml", **settings)
+        fits[name] = fit(choices, agent, method_for("bic", method), **settings)  # type: ignore[arg-type]
         if can:
             folds[name] = cross_validate(choices, agent, method, within=within, **settings)
     people = _people(choices, fits, folds)

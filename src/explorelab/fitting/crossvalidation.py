@@ -2,8 +2,9 @@
 
 A left-out block reaches its fold's fit by no road: priors, bounds and starts are in units of the rewards of training blocks
 alone (those of everyone in the same set of folds), and under empirical Bayes the group's prior is learned anew from these.
-What a block is like by design (its length, its arms) is known beforehand and may be used. A block is predicted twice: at the estimates (`nll`), and averaged over Laplace's posterior (`nll_averaged`), the probability that somebody with
-these doubts about the parameters gives to the whole block.
+What a block is like by design (its length, its arms) is known beforehand and may be used. A block is predicted twice: at
+the estimates (`nll`), and averaged over Laplace's posterior (`nll_averaged`), the probability that somebody with these
+doubts about the parameters gives to the whole block.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.special import logsumexp
 from explorelab import checks
 from explorelab.agents import Agent
 from explorelab.errors import InputError
-from explorelab.fitting.api import check_likelihood
+from explorelab.fitting.api import check_likelihood, check_possible
 from explorelab.fitting.empirical import ONE_PERSON, fit_group
 from explorelab.fitting.individual import fit_each
 from explorelab.fitting.model import Fitted, prepare
@@ -90,7 +91,7 @@ def cross_validate(
     has totals by participant, `space` where each set sought the parameters.
     """
     checks.one_of("method", method, dict.fromkeys(("ml", "map", "em"), 0))
-    check_likelihood(prepare(choices, agent, free, fixed, space))
+    check_likelihood(choices, prepare(choices, agent, free, fixed, space))
     if method == "em" and choices.n_participants < 2:
         raise InputError(ONE_PERSON)
     folds = folds_of(choices, within)
@@ -101,6 +102,7 @@ def cross_validate(
         training = [folds.training[i] for i in own]
         fitted = prepare(choices, agent, free, fixed, space, seen=np.unique(np.concatenate(training)))
         parts.append(_one_set(fitted, own, training, folds.left_out[own], how))
+        check_possible(choices, fitted, choices.participant[folds.left_out[own]], parts[-1].train_nll)
     table = _table(choices, folds, parts)
     every = [part.fitted for part in parts]
     told = {"method": method, "within": within, "starts": starts, "draws": draws, "seed": seed, "fixed": _fixed(every)}

@@ -11,6 +11,7 @@ import numpy as np
 
 from explorelab import checks
 from explorelab.agents import Agent, agent_named, parameters_of
+from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model
@@ -76,6 +77,7 @@ def prepare(
             raise InputError(f"{name} cannot be free: {built.name} has {', '.join(sorted(params))}.")
         if np.ndim(params[name]):
             raise InputError(f"{name} cannot be free: it was given for each arm.")
+    _check_noise(built, choices, names)
     known = {name: np.asarray(value, np.float64) for name, value in params.items() if name not in names}
     sought = space_for(names, known_rows, space)
     with jax.enable_x64(True):
@@ -108,6 +110,15 @@ def _check_places(agent: Agent, choices: Choices) -> None:
         raise InputError(
             f"{agent.name} asks where the arms lie, but the task says nothing of it: "
             "give it a grid or coordinates in the task file."
+        )
+
+
+def _check_noise(agent: Agent, choices: Choices, free: Sequence[str]) -> None:
+    """Raise if the task is said to have no noise and the agent would take that for its own assumption."""
+    if choices.layout.noise_var == 0 and not {"noise_var"} & {*agent.params, *free} and assumes_noise(agent):
+        raise InputError(
+            f"the task has no reward noise (noise_var = 0), and {agent.name} needs some to learn from: tell which noise_var "
+            "above 0 it assumes, or let it be estimated (free)."
         )
 
 

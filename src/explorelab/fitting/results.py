@@ -53,10 +53,22 @@ def _least(matrices: np.ndarray) -> np.ndarray:
     return np.linalg.eigvalsh(finite)[:, 0]
 
 
+UNDEFINED = {"long_name": "not defined under a prior: see compare, which fits by maximum likelihood"}
+
+
 def estimates(
-    choices: Choices, fitted: Fitted, best: Best, ending: Ending, prior_sd: np.ndarray | float = 1.0
+    choices: Choices,
+    fitted: Fitted,
+    best: Best,
+    ending: Ending,
+    prior_sd: np.ndarray | float = 1.0,
+    likelihood_alone: bool = False,
 ) -> xr.Dataset:
-    """Every participant's estimates with standard errors, 95 % intervals, information criteria and remarks."""
+    """Every participant's estimates with standard errors, 95 % intervals, information criteria and remarks.
+
+    AIC and BIC are of a likelihood at its maximum, and so only where `likelihood_alone` was maximised (or nothing was
+    free to be pulled by a prior); elsewhere they are NaN.
+    """
     space = fitted.space
     names = [dimension.name for dimension in space]
     covariance, observed = covariances(ending.hessian, ending.information)
@@ -71,6 +83,8 @@ def estimates(
     remark = np.where(not_estimated[:, None], "not estimated: see status", judged.remark)
     n, k = choices.n_scored, len(space)
     ll = ending.log_likelihood
+    at_maximum = likelihood_alone or not k
+    nothing = ("participant", np.full(len(ll), np.nan), UNDEFINED)
     per_parameter, pair = ("participant", "parameter"), ("participant", "parameter", "parameter_2")
     return xr.Dataset(
         {
@@ -85,8 +99,8 @@ def estimates(
             "observed_information": ("participant", observed),
             "log_likelihood": ("participant", ll),
             "n_choices": ("participant", n),
-            "aic": ("participant", aic(ll, k)),
-            "bic": ("participant", bic(ll, k, np.maximum(n, 1))),
+            "aic": ("participant", aic(ll, k)) if at_maximum else nothing,
+            "bic": ("participant", bic(ll, k, np.maximum(n, 1))) if at_maximum else nothing,
             "pseudo_r2": ("participant", share_foreseen(-ll, chance_nll(choices))),
             "converged": ("participant", status == Status.CONVERGED),
             "status": ("participant", [REASONS[Status(each)] for each in status]),

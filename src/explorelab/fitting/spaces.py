@@ -35,6 +35,10 @@ SCALES: dict[str, Scale] = {
 }
 
 
+SCALE_WORDS: dict[str, str] = {"real": "", "log": "logarithms", "logit": "logits (log-odds)"}
+"""What numbers on each scale are, in a sentence; nothing where they are the parameter itself."""
+
+
 @dataclass(frozen=True)
 class Dimension:
     """One free parameter."""

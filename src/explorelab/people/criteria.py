@@ -13,6 +13,15 @@ from explorelab.people.data import Choices
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
+OF_LIKELIHOOD = ("bic", "aic")
+"""Criteria of a likelihood at its maximum: of estimates that a prior has pulled away from it they are not defined."""
+
+
+def method_for(criterion: str, method: str) -> str:
+    """How an agent must be fitted to be judged by the criterion: by maximum likelihood for AIC and BIC, else as asked."""
+    return "ml" if criterion in OF_LIKELIHOOD else method
+
+
 def aic(log_lik: Any, k: Any) -> Floats:
     """Akaike's criterion, 2 k - 2 log L, for a log-likelihood at its maximum over k parameters; smaller is better."""
     return 2 * _count("k", k, 0) - 2 * checks.numbers("log_lik", log_lik)

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from explorelab.forms import LARGEST_EXPONENT, PowerFit
+from explorelab.forms import FEWEST_TIMES, LARGEST_EXPONENT, PowerFit
+from explorelab.rounding import flat
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 type Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -38,14 +39,17 @@ class _Tables(NamedTuple):
 
 
 def best_forms(curves: Floats, power: PowerFit) -> Ints:
-    """The number in FORMS of the form with the least squared residuals, for curves (a row each) over the times 1, 2, ..."""
+    """The number in FORMS of the form with the least squared residuals, for curves (a row each) over the times 1, 2, ...
+
+    -1 for those that have none, as for `fit_forms`.
+    """
     tables = _tables(curves.shape[1])
     squares = np.einsum("ij,ij->i", curves, curves)
     onto = (curves @ tables.lines) ** 2
     by_power = _by_power(curves, tables) if power == "raw" else squares - _residuals_of_log_log(curves, tables)
     explained = np.stack([onto[:, 0] + onto[:, 1], by_power, onto[:, 2] + onto[:, 3]], axis=1)
     near = explained >= explained.max(1, keepdims=True) - _ROUNDING * squares[:, None]
-    return near.argmax(1)
+    return np.where(flat(curves) | (curves.shape[1] < FEWEST_TIMES), -1, near.argmax(1))
 
 
 @functools.lru_cache(maxsize=8)

@@ -36,7 +36,7 @@ CHUNK = 1 << 20
 def label_probabilities(
     regret: Floats, fitted: Floats, power: PowerFit, n: int, seed: int, done: Callable[[int], None] = lambda rows: None
 ) -> Floats:
-    """The share of n resampled curves that each form fits best, row x form.
+    """The share of n resampled curves that each form fits best, row x form; less than 1 in all where some have none.
 
     `regret` and `fitted` are curves of one length and, for each, the form that gave its label. All curves are resampled with
     the same n draws of places, so that a curve's probabilities do not depend on which others are there.

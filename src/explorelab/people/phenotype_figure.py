@@ -11,11 +11,12 @@ from matplotlib.patheffects import withStroke
 
 from explorelab.figures import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, style, thousands
 from explorelab.files import write_whole
-from explorelab.forms import FORMS, fitted_regret
-from explorelab.people.phenotypes import PAPER_PEOPLE
+from explorelab.forms import FORMS, NONE, fitted_regret
+from explorelab.people import paper
+from explorelab.people.phenotype_summary import beside_paper
 from explorelab.regret_figure import check_format
 
-COLOURS = {"linear": BLUE, "power": VERMILION, "log": GREEN}
+COLOURS = {"linear": BLUE, "power": VERMILION, "log": GREEN, NONE: GREY}
 DASHES = {"linear": "-", "power": (0, (5, 1.5)), "log": (0, (1.2, 1.2))}
 """Told apart without colour as well."""
 MOST_CURVES = 400
@@ -51,23 +52,31 @@ def _regret_panel(drawing: Drawing, key: str, title: str, result: xr.Dataset) ->
 
 
 def _draw_curves(drawing: Drawing, result: xr.Dataset) -> None:
-    labelled = np.flatnonzero(result["label"].values != "")
-    few = labelled[np.unique(np.linspace(0, labelled.size - 1, min(MOST_CURVES, labelled.size)).round().astype(int))]
-    title = "(a) Every curve" if few.size == labelled.size else f"(a) {few.size} of {labelled.size} curves"
+    n = result.sizes["row"]
+    few = np.unique(np.linspace(0, n - 1, min(MOST_CURVES, n)).round().astype(int))
+    title = "(a) Every curve" if few.size == n else f"(a) {few.size} of {n} curves"
     axes = _regret_panel(drawing, "a", title, result)
     times, curves, labels = result["time"].values, result["regret"].values, result["label"].values
     faint = float(np.clip(12 / few.size, 0.12, 0.5))
     for row in few:
         drawing.line("a", times, curves[row], f"row {row}", color=COLOURS[labels[row]], alpha=faint, lw=0.6)
+    drawing.line("a", times, result["mean_regret"], "mean", color=INK, lw=2.4, label="mean",
+                 path_effects=[withStroke(linewidth=4.2, foreground="white")])  # fmt: skip
+    _draw_mean_fit(drawing, result)
+    axes.legend(loc="upper left", handlelength=1.8, borderaxespad=0.1, facecolor="white", framealpha=0.8, frameon=True,
+                edgecolor="none")  # fmt: skip
+
+
+def _draw_mean_fit(drawing: Drawing, result: xr.Dataset) -> None:
+    """The form of the mean curve, if it has one."""
     best = result["mean_label"].item()
+    if best == NONE:
+        return
     shown = np.where(np.isnan(result["mean_regret"]), np.nan, _mean_fit(result, best))
     b, r2 = (float(result[name].sel(form=best)) for name in ("mean_b", "mean_r2"))
     words = f"{best} fit, b = {b:.2f}" if best == "power" else f"{best} fit, R² = {r2:.4f}"
-    drawing.line("a", times, result["mean_regret"], "mean", color=INK, lw=2.4, label="mean",
-                 path_effects=[withStroke(linewidth=4.2, foreground="white")])  # fmt: skip
-    drawing.line("a", times, shown, f"best {best} fit to the mean", color=ORANGE, ls=(0, (2.2, 1.6)), lw=1.4, label=words)
-    axes.legend(loc="upper left", handlelength=1.8, borderaxespad=0.1, facecolor="white", framealpha=0.8, frameon=True,
-                edgecolor="none")  # fmt: skip
+    look = {"color": ORANGE, "ls": (0, (2.2, 1.6)), "lw": 1.4}
+    drawing.line("a", result["time"].values, shown, f"best {best} fit to the mean", label=words, **look)
 
 
 def _mean_fit(result: xr.Dataset, form: str) -> np.ndarray:
@@ -90,7 +99,10 @@ def _draw_means(drawing: Drawing, result: xr.Dataset) -> None:
         label = f"{form} (n = {int(one['phenotype_n'])})"
         look = {"color": COLOURS[form], "ls": DASHES[form], "label": label}
         drawing.line("b", times, one["phenotype_mean"], f"{form}, mean", **look)
-    axes.legend(loc="upper left", handlelength=2.2, borderaxespad=0.1)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper left", handlelength=2.2, borderaxespad=0.1)
+    else:
+        axes.text(0.5, 0.5, "no curve has a form", transform=axes.transAxes, ha="center", color=GREY)
 
 
 def _draw_shares(drawing: Drawing, result: xr.Dataset) -> None:
@@ -98,12 +110,14 @@ def _draw_shares(drawing: Drawing, result: xr.Dataset) -> None:
     rows = "people" if result.attrs["by"] == "participant" else "blocks"
     sources: dict[str, tuple[str, float, dict[str, Any]]] = {
         "share": (f"these {int(result['n_rows'].sum())} {rows}", 0.14, {"marker": "o", "ms": 4.5}),
-        "paper": (f"paper, {PAPER_PEOPLE} people", -0.14, {"marker": "D", "ms": 4, "mfc": "white", "mew": 1.1}),
+        "paper": (f"paper, {paper.PEOPLE} people", -0.14, {"marker": "D", "ms": 4, "mfc": "white", "mew": 1.1}),
     }
+    if not beside_paper(result):
+        del sources["paper"]
     for source, (words, up, look) in sources.items():
         names = [f"{source}_low", source if source == "share" else "paper_share", f"{source}_high"]
         low, middle, high = (100 * result[name].values for name in names)
-        for k, form in enumerate(FORMS):
+        for k, form in enumerate(FORMS if np.isfinite(middle).all() else ()):
             colour, height = (COLOURS[form] if source == "share" else GREY), 2 - k + up
             drawing.interval("c", low[k], high[k], height, f"{form}, {words}, 95 %", color=colour, lw=1.8)
             drawing.points("c", middle[k], height, f"{form}, {words}", color=colour, **look)

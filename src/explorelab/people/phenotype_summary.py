@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab.forms import FORMS
+from explorelab.forms import FEWEST_TIMES, FORMS, NONE
+from explorelab.people import paper
 
 
 def labels_table(result: xr.Dataset) -> pd.DataFrame:
@@ -35,13 +36,33 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
             "paper_share": _number(one["paper_share"]),
         }
     return {
+        **({"paper": paper.NAME} if beside_paper(result) else {}),
         **{name: result.attrs[name] for name in ("source", "note", "power", "by", "bootstrap", "seed")},
         "n_rows": result.sizes["row"],
-        "n_unlabelled": int((result["label"] == "").sum()),
+        "n_unlabelled": int((result["label"] == NONE).sum()),
+        "n_too_short": n_too_short(result),
         "n_in_mean_curve": int(result["n_in_mean"]),
         "mean_curve_label": result["mean_label"].item(),
         "forms": forms,
     }
+
+
+def beside_paper(result: xr.Dataset) -> bool:
+    """Whether the paper's shares are there to stand beside: where its task was played."""
+    return bool(np.isfinite(result["paper_share"]).all())
+
+
+def n_too_short(result: xr.Dataset) -> int:
+    """How many curves have too few points for a form."""
+    return int((result["n_trials"] < FEWEST_TIMES).sum())
+
+
+def why_none(result: xr.Dataset) -> str:
+    """Why curves without a form have none: "2 too short, 1 with regret that stays where it is"."""
+    short = n_too_short(result)
+    flat = int((result["label"] == NONE).sum()) - short
+    parts = [f"{short} too short"] if short else []
+    return ", ".join(parts + ([f"{flat} with regret that stays where it is"] if flat else []))
 
 
 def show(result: xr.Dataset) -> None:
@@ -49,25 +70,29 @@ def show(result: xr.Dataset) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("form", "n", "share", "95 %", "sure", "paper", "a", "b", "R²", box=None)
+    beside = beside_paper(result)
+    table = Table("form", "n", "share", "95 %", "sure", *(["paper"] if beside else []), "a", "b", "R²", box=None)
     for column in table.columns[1:]:
         column.justify = "right"
     for form, found in summary(result)["forms"].items():
         low, high = found["share_95"]
         sure, mean = found["label_probability_mean"], found["mean_curve"]
-        ours = (str(found["n"]), f"{100 * found['share']:.1f} %", f"{100 * low:.1f} – {100 * high:.1f} %")
-        paper = f"{100 * found['paper_share']:.1f} %"
-        table.add_row(form, *ours, "" if sure is None else f"{100 * sure:.0f} %", paper, *map(_short, mean.values()))
+        ends = "" if low is None else f"{100 * low:.1f} – {100 * high:.1f} %"
+        ours = (str(found["n"]), "–" if found["share"] is None else f"{100 * found['share']:.1f} %", ends)
+        papers = [f"{100 * found['paper_share']:.1f} %"] if beside else []
+        table.add_row(form, *ours, "" if sure is None else f"{100 * sure:.0f} %", *papers, *map(_short, mean.values()))
     console = Console(highlight=False)
     console.print(table)
     about = summary(result)
     rows = "people" if about["by"] == "participant" else "blocks"
     console.print(f"{about['n_rows']} {rows}; power law fitted {about['power']}; a, b, R²: fits of the mean curve, best "
                   f"{about['mean_curve_label']}.", soft_wrap=True)  # fmt: skip
+    if beside:
+        console.print(f"paper: {paper.NAME}, {paper.PEOPLE} people.", soft_wrap=True)
     if about["bootstrap"]:
         console.print("sure: how often curves with this label keep it when their losses are resampled.", soft_wrap=True)
     if about["n_unlabelled"]:
-        console.print(f"{about['n_unlabelled']} too short for a label.", soft_wrap=True)
+        console.print(f"{about['n_unlabelled']} without a form: {why_none(result)}.", soft_wrap=True)
     if about["note"]:
         console.print(f"Note: {about['note']}", soft_wrap=True, markup=False)
 

@@ -15,23 +15,19 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.errors import InputError
-from explorelab.forms import FORMS, PowerFit, fit_forms, fitted_regret
+from explorelab.forms import FEWEST_TIMES, FORMS, NONE, PowerFit, fit_forms, fitted_regret
+from explorelab.people import paper
 from explorelab.people.clusters import clustered_share, mean_band, wilson
 from explorelab.people.data import Choices
 from explorelab.people.label_bootstrap import label_probabilities
 from explorelab.people.regret import observed_regret
 from explorelab.progress import Progress
+from explorelab.rounding import spread
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-FEWEST_TRIALS = 3
-"""Two points are fitted exactly by every form; blocks this short get no label."""
-
-PAPER = {"linear": 0.592, "power": 0.193, "log": 0.215}
-"""Shares that the paper reports (section V.B)."""
-PAPER_PEOPLE = 326
-PAPER_EXPONENT = 0.9
-"""Exponent b of the power law that fits the paper's mean curve best."""
+FEWEST_TRIALS = FEWEST_TIMES
+"""Shorter blocks get no label."""
 
 
 def phenotypes(
@@ -51,9 +47,10 @@ def phenotypes(
 
     `regret`               row x time, NaN beyond the row's end; `n_trials` of each row
     `a`, `b`, `ssr`        of every form, as from `fit_forms`; `exponent` is b of the power law
-    `label`                the form of least `ssr`; empty for rows of under 3 trials, which every form fits
+    `label`                the form of least `ssr`; "none" for rows that every form fits: of under 3 trials, or whose regret
+                           stays where it is, such as that of somebody who loses nothing
     `label_probability`    share of `bootstrap` resampled curves that each form fits best (see `label_bootstrap`): how stable
-                           the label is under the chance in single losses; NaN without a bootstrap
+                           the label is under the chance in single losses; NaN without a bootstrap or a label
 
     `mean_regret`, `mean_low`, `mean_high` and `phenotype_mean`, `phenotype_low`, `phenotype_high` (over `form`) are mean
     curves with pointwise 95 % bands (normal theory with Student's t, rows clustered by participant). They run to the most
@@ -61,8 +58,9 @@ def phenotypes(
     would bend where some end. `mean_a`, `mean_b`, `mean_ssr`, `mean_r2` are the forms fitted to the mean curve, the best
     being `mean_label`.
 
-    `share`, `share_low`, `share_high` are the labels' shares of rows with 95 % intervals clustered by participant (see
-    `clustered_share`), `n_rows` their numbers; `paper_share`, `paper_low`, `paper_high` are the paper's (Wilson, n = 326).
+    `share`, `share_low`, `share_high` are the labels' shares of labelled rows (NaN where none is) with 95 % intervals
+    clustered by participant (see `clustered_share`), `n_rows` their numbers; `paper_share`, `paper_low`, `paper_high` are
+    the paper's (Wilson, n = 326), NaN where the task is another.
     """
     checks.one_of("setting of by:", by, dict.fromkeys(["block", "participant"]))
     checks.whole("bootstrap", bootstrap, at_least=0)
@@ -82,6 +80,7 @@ def phenotypes(
         **rows._asdict(),
         **_means(curves, lengths, rows.label[1], who, power),
         **_shares(rows.label[1], who),
+        **_papers(paper.is_its_task(choices)),
     }
     attrs = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by, "source": choices.source, "note": choices.note}
     # a condition may be named as one of our variables
@@ -106,7 +105,7 @@ def _label_rows(
     """Fits, labels and their probabilities, length by length."""
     n_rows = len(curves)
     a, b, ssr, probability = (np.full((n_rows, len(FORMS)), np.nan) for _ in range(4))
-    label = np.full(n_rows, "", dtype=np.asarray(FORMS).dtype)
+    label = np.full(n_rows, NONE, dtype=np.asarray(FORMS).dtype)
     with Progress("Bootstrap of labels", n_rows, progress if bootstrap else False) as bar:
         for length in np.unique(lengths[lengths >= FEWEST_TRIALS]):
             at = np.flatnonzero(lengths == length)
@@ -114,7 +113,8 @@ def _label_rows(
             fits = _fit(cut, power)
             a[at], b[at], ssr[at], label[at] = (fits[name].values for name in ("a", "b", "ssr", "label"))
             if bootstrap:
-                probability[at] = label_probabilities(cut, _own_form(fits, length), power, bootstrap, seed, bar.advance)
+                share = label_probabilities(cut, _own_form(fits, length), power, bootstrap, seed, bar.advance)
+                probability[at] = np.where((label[at] != NONE)[:, None], share, np.nan)
     both = ("row", "form")
     exponent = b[:, FORMS.index("power")]
     return _Rows((both, a), (both, b), (both, ssr), ("row", exponent), ("row", label), (both, probability))
@@ -154,8 +154,8 @@ def _means(curves: Floats, lengths: np.ndarray, label: np.ndarray, who: np.ndarr
     whole = np.where(np.arange(curves.shape[1]) < length, curves, np.nan)
     bands = [mean_band(whole[keep], who[keep]) for keep in (in_mean, *(in_mean & (label == form) for form in FORMS))]
     fits = _fit(bands[0].mean[:length], power)
-    spread = float(((bands[0].mean[:length] - bands[0].mean[:length].mean()) ** 2).sum())
-    r2 = 1 - fits["ssr"].values / spread if spread > 0 else np.full(len(FORMS), np.nan)
+    squares = length * spread(bands[0].mean[:length]) ** 2
+    r2 = 1 - fits["ssr"].values / squares if squares > 0 else np.full(len(FORMS), np.nan)
     variables: dict[str, Any] = {
         f"mean_{part}": ("time", getattr(bands[0], name))
         for part, name in (("regret", "mean"), ("low", "low"), ("high", "high"))
@@ -169,17 +169,22 @@ def _means(curves: Floats, lengths: np.ndarray, label: np.ndarray, who: np.ndarr
 
 
 def _shares(label: np.ndarray, who: np.ndarray) -> dict[str, Any]:
-    """Shares with intervals, ours and the paper's."""
-    labelled = label != ""
+    """Shares with intervals."""
+    labelled = label != NONE
     is_form = label[labelled, None] == np.asarray(FORMS)
-    ours = [clustered_share(is_form[:, k], who[labelled]) for k in range(len(FORMS))]
-    paper = [wilson(PAPER[form], PAPER_PEOPLE) for form in FORMS]
+    nothing = (np.nan, np.nan)
+    ours = [clustered_share(is_form[:, k], who[labelled]) if labelled.any() else nothing for k in range(len(FORMS))]
     return {
         "n_rows": ("form", is_form.sum(0)),
-        "share": ("form", is_form.mean(0)),
+        "share": ("form", is_form.mean(0) if labelled.any() else np.full(len(FORMS), np.nan)),
         "share_low": ("form", [low for low, _ in ours]),
         "share_high": ("form", [high for _, high in ours]),
-        "paper_share": ("form", [PAPER[form] for form in FORMS]),
-        "paper_low": ("form", [low for low, _ in paper]),
-        "paper_high": ("form", [high for _, high in paper]),
     }
+
+
+def _papers(comparable: bool) -> dict[str, Any]:
+    """The paper's shares with intervals, where the task is the paper's."""
+    ends = [wilson(share, paper.PEOPLE) for share in paper.SHARES.values()]
+    parts = {"paper_share": list(paper.SHARES.values()), "paper_low": [low for low, _ in ends]}
+    parts["paper_high"] = [high for _, high in ends]
+    return {name: ("form", values if comparable else np.full(len(FORMS), np.nan)) for name, values in parts.items()}

@@ -22,6 +22,7 @@ import xarray as xr
 from explorelab import checks
 from explorelab.errors import InputError
 from explorelab.people.data import NOWHERE, Choices
+from explorelab.rounding import without_rounding
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -41,7 +42,7 @@ def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
     received = np.where(choices.observed, choices.reward, 0.0)
     if unknown.any():
         received = np.where(unknown, _mean_of_chosen(choices), received)
-    return _cumulative(choices, best[:, None] - received, "observed_regret")
+    return _cumulative(choices, best[:, None], received, "observed_regret")
 
 
 def expected_regret(choices: Choices) -> xr.DataArray:
@@ -51,7 +52,7 @@ def expected_regret(choices: Choices) -> xr.DataArray:
     """
     best = _best_means(choices, None)
     earned = np.where(choices.arm == NOWHERE, 0.0, _mean_of_chosen(choices))
-    return _cumulative(choices, best[:, None] - earned, "expected_regret")
+    return _cumulative(choices, best[:, None], earned, "expected_regret")
 
 
 def _best_means(choices: Choices, best_mean: Any) -> Floats:
@@ -91,9 +92,9 @@ def _where(choices: Choices, rows: np.ndarray) -> str:
     return who if rows.sum() == 1 else f"{rows.sum()} blocks (first {who})"
 
 
-def _cumulative(choices: Choices, lost: Floats, name: str) -> xr.DataArray:
-    """What was lost at every trial, added up, with the labels of the rows."""
-    present = choices.present
+def _cumulative(choices: Choices, best: Floats, earned: Floats, name: str) -> xr.DataArray:
+    """What was lost at every trial, added up, with the labels of the rows; a loss that is no more than rounding is none."""
+    present, lost = choices.present, without_rounding(best - earned, best, earned)
     broken = (present[:, 1:] & ~present[:, :-1]).any(1)
     if broken.any():
         raise InputError(f"regret adds up over trials, and {_where(choices, broken)} lacks some before its last one.")

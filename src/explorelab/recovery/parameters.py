@@ -48,8 +48,8 @@ def recover_parameters(
 
     Over person and parameter: `true`, `estimate`, `low`, `high` (95 % interval), `covered`, `at_bound`, `identified`.
     Over parameter: `rank_correlation` (Spearman) of true and estimated values with `rank_low`, `rank_high`; `pearson`,
-    `bias` and `rmse` on the parameter's own scale (logarithms where it is one); `coverage` of the intervals with
-    `coverage_low`, `coverage_high` (Wilson); `share_at_bound`, `share_identified`. Over pairs of parameters:
+    `bias` and `rmse` on the parameter's own `scale` (logarithms, log-odds or natural units); `coverage` of the intervals
+    with `coverage_low`, `coverage_high` (Wilson); `share_at_bound`, `share_identified`. Over pairs of parameters:
     `estimate_correlation` and `true_correlation`, ranks among estimates and among true values, and `cross_correlation` of
     each true parameter with each estimate: away from its diagonal, one parameter is mistaken for another.
     """

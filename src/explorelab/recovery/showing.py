@@ -9,6 +9,8 @@ import xarray as xr
 from rich.console import Console
 from rich.table import Table
 
+from explorelab.fitting.spaces import SCALE_WORDS
+
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
                 "coverage_high", "share_at_bound", "share_identified")  # fmt: skip
 OF_MODELS = ("count", "confusion", "confusion_low", "confusion_high", "inversion", "inversion_low", "inversion_high")
@@ -49,11 +51,19 @@ def show_parameters(result: xr.Dataset) -> None:
     console = Console(highlight=False)
     console.print(table)
     about = result.attrs
-    log = [str(name) for name in result["parameter"].values if result["scale"].sel(parameter=name).item() != "real"]
-    note = f" (bias and RMSE of {', '.join(log)} in logarithms)" if log else ""
+    note = scales_note({str(name): result["scale"].sel(parameter=name).item() for name in result["parameter"].values})
     who = f"{about['n']} simulated people, {about['agent']}, {about['method']}"
     what = f"ρ, r: rank and linear correlation of true and estimated{note}"
     console.print(f"{who}, true values from the {about['truth']}; {what}.", soft_wrap=True)
+
+
+def scales_note(scales: dict[str, str]) -> str:
+    """In which units bias and error are, where these are not the parameter's own: "(... of a in logarithms, ...)"."""
+    parts = []
+    for scale, words in SCALE_WORDS.items():
+        names = [name for name, own in scales.items() if own == scale]
+        parts += [f"of {', '.join(names)} in {words}"] if names and words else []
+    return f" (bias and RMSE {', '.join(parts)})" if parts else ""
 
 
 def show_models(result: xr.Dataset) -> None:
@@ -67,8 +77,9 @@ def show_models(result: xr.Dataset) -> None:
             table.add_row(f"{i} {name}", *("–" if np.isnan(value) else f"{100 * value:.0f}" for value in along))
         console.print(table)
     about = result.attrs
-    console.print(f"{about['n']} data sets of {about['people']} for each agent; best by {about['criterion']}, "
-                  f"{about['method']}.", soft_wrap=True)  # fmt: skip
+    judged = {"bic": "BIC of maximum-likelihood fits", "aic": "AIC of maximum-likelihood fits"}
+    best = judged.get(about["criterion"], f"left-out blocks, predicted by {about['method']}")
+    console.print(f"{about['n']} data sets of {about['people']} for each agent; best by {best}.", soft_wrap=True)
 
 
 def show_predictive(result: xr.Dataset) -> None:

@@ -147,10 +147,9 @@ def _recovered(choices: Choices, settings: Settings, main: str, fit: xr.DataTree
 def _models(choices: Choices, settings: Settings, comparison: xr.DataTree, how: dict[str, Any]) -> xr.Dataset:
     from explorelab.recovery.models import recover_models
 
-    method = LEFT_OUT if settings.criterion == "cv" else "ml"
     fits = {name: _fit_in(comparison, name) for name in settings.models}
     agents = list(settings.models.values())
-    return recover_models(choices, agents, fits, settings.n_data_sets, 1, settings.criterion, method=method, **how)
+    return recover_models(choices, agents, fits, settings.n_data_sets, 1, settings.criterion, method=LEFT_OUT, **how)
 
 
 def _fit_in(comparison: xr.DataTree, name: str) -> xr.DataTree:

@@ -17,8 +17,8 @@ import pandas as pd
 
 from explorelab import checks
 from explorelab.errors import InputError
+from explorelab.people import paper
 from explorelab.people.data import Choices
-from explorelab.people.phenotypes import PAPER, PAPER_PEOPLE
 
 KINDS = {"linear": "linear", "between": "power", "log": "log"}
 """What people are made of, and the phenotype of the paper whose share each has."""
@@ -42,7 +42,7 @@ class Population(NamedTuple):
     """A row for each person: participant, kind, place on the line (0 linear, 1 logarithmic), parameters."""
 
 
-def demo_population(seed: int = 0, n: int = PAPER_PEOPLE, horizon: int = 90) -> Population:
+def demo_population(seed: int = 0, n: int = paper.PEOPLE, horizon: int = 90) -> Population:
     """So many simulated people with one block each on landscape B, rewards with whole-number noise from -5 to 5.
 
     Shares of the kinds are the paper's shares of phenotypes. A person of kind between has a place w, uniform between the
@@ -98,12 +98,12 @@ def _agent() -> Any:
 
 def _kinds(n: int) -> np.ndarray:
     """The kind of each of n people, in the paper's shares; the largest group takes what rounding leaves."""
-    counts = {kind: round(PAPER[form] * n) for kind, form in KINDS.items()}
+    counts = {kind: round(paper.SHARES[form] * n) for kind, form in KINDS.items()}
     counts["linear"] += n - sum(counts.values())
     return np.repeat(list(counts), list(counts.values()))
 
 
-def write_population(folder: Path | str, seed: int = 0, n: int = PAPER_PEOPLE) -> Path:
+def write_population(folder: Path | str, seed: int = 0, n: int = paper.PEOPLE) -> Path:
     """Write choices.csv, the task file choices.toml and true_parameters.csv into the folder; says where the choices are."""
     from explorelab.files import write_whole
     from explorelab.people.writing import write_choices

@@ -9,6 +9,7 @@ import numpy as np
 from explorelab.agents.naming import split_name
 from explorelab.fitting.identified import MOST_LEFT, TIED
 from explorelab.fitting.model import parsed
+from explorelab.fitting.spaces import SCALE_WORDS
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.comparison_drawing import STRONG
 from explorelab.reporting.models import free_of
@@ -88,8 +89,7 @@ def _fitting(found: Analysis, cite: Citations) -> str:
     settings = found.settings
     starts = counted(settings.starts, "start")
     space = found.fit["space"].to_dataset()
-    logs = [name_of(str(name)) for name in space["parameter"].values if space["scale"].sel(parameter=name).item() == "log"]
-    scale = f" on their own scales (logarithmic for {joined(logs)})" if logs else ""
+    scale = _scales({str(name): space["scale"].sel(parameter=name).item() for name in space["parameter"].values})
     if settings.method == "em":
         prior = (
             f"by empirical Bayes: a normal prior of the group{scale} was learned by expectation-maximisation with Laplace's "
@@ -107,6 +107,15 @@ def _fitting(found: Analysis, cite: Citations) -> str:
         f"or correlates beyond {TIED:g} with that of another parameter. "
         f"Fit is given as McFadden's R² {cite('mcfadden1974')}."
     )
+
+
+def _scales(scales: dict[str, str]) -> str:
+    """On which scales the priors are normal, where these are not the parameters themselves."""
+    parts = []
+    for scale, words in SCALE_WORDS.items():
+        names = [name_of(name) for name, own in scales.items() if own == scale]
+        parts += [f"{words} for {joined(names)}"] if names and words else []
+    return f" on their own scales ({'; '.join(parts)})" if parts else ""
 
 
 def _comparison(found: Analysis, cite: Citations) -> str:

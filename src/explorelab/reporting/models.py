@@ -30,7 +30,7 @@ def models_of(choices: Choices, names: Sequence[str] | None) -> dict[str, Agent]
         name, fixed = parsed(text)
         agent = named(choices, name, fixed)
         agent = replace(agent, name=text, free=tuple(each for each in agent.free if each not in fixed))
-        check_likelihood(prepare(choices, agent))
+        check_likelihood(choices, prepare(choices, agent))
         models[text] = agent
     return models
 

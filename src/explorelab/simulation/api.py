@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -12,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab import checks
+from explorelab.agents.registry import assumes_noise
 from explorelab.agents.types import Agent
 from explorelab.errors import InputError
 from explorelab.recording import recording_times
@@ -150,7 +150,7 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
         raise InputError(f"a length scale needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
     if agent.rule.choice.walks and task.places is None:
         raise InputError(f"a travel cost needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
-    if "noise_var" not in agent.params and task.noise.var == 0 and _assumes_noise(agent):
+    if "noise_var" not in agent.params and task.noise.var == 0 and assumes_noise(agent):
         raise InputError("the task has no reward noise; tell the agent which noise_var above 0 to assume.")
     for name in ("prior_mean", "prior_var", "prior_cov", "noise_var"):
         shape = np.shape(agent.params.get(name, 0.0))
@@ -158,10 +158,6 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
             raise InputError(f"{name} must fit the task's {task.n_arms} arms, got shape {shape}.")
     if np.ndim(agent.params.get("noise_var", 0.0)):
         raise InputError("noise_var must be one number: every arm's rewards vary alike.")
-
-
-def _assumes_noise(agent: Agent) -> bool:
-    return agent.build is None or "noise_var" in inspect.signature(agent.build).parameters
 
 
 def _in_groups(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from explorelab.forms import FORMS
+from explorelab.forms import FORMS, NONE
+from explorelab.people import paper
 from explorelab.people.clusters import clustered_share
 from explorelab.people.forms_fast import best_forms
-from explorelab.people.phenotypes import FEWEST_TRIALS, PAPER
+from explorelab.people.phenotypes import FEWEST_TRIALS
 from explorelab.study.admin_image import BlockRow, Image
 from explorelab.study.admin_models import Curve, Phenotypes, Share
 from explorelab.study.design import Study
@@ -85,6 +86,7 @@ class Forms:
             if block.n_trials >= FEWEST_TRIALS and _is_finished(image, row)
         ]
         self._learn(image, done)
+        done = [(row, block) for row, block in done if self._known[block.id] >= 0]  # others have no form
         form = np.array([self._known[block.id] for _, block in done], np.int64)
         who = np.array([block.person for _, block in done], np.int64)
         dynamic = np.array([block.dynamic for _, block in done], np.str_)
@@ -117,7 +119,8 @@ def form_of(study: Study, block: Any, rewards: Floats) -> str | None:
     """The form of one task block, once it is finished."""
     if block.kind != "task" or len(rewards) < max(block.n_trials, FEWEST_TRIALS):
         return None
-    return FORMS[int(best_forms(regret_of(study, block.landscape, rewards)[None], "raw")[0])]
+    best = int(best_forms(regret_of(study, block.landscape, rewards)[None], "raw")[0])
+    return FORMS[best] if best >= 0 else NONE
 
 
 def _shares(form: np.ndarray, who: np.ndarray) -> list[Share]:
@@ -126,7 +129,7 @@ def _shares(form: np.ndarray, who: np.ndarray) -> list[Share]:
         is_one = form == number
         low, high = clustered_share(is_one, who) if is_one.size else (None, None)
         share = float(is_one.mean()) if is_one.size else None
-        shares.append(Share(form=name, n=int(is_one.sum()), share=share, low=low, high=high, paper=PAPER[name]))
+        shares.append(Share(form=name, n=int(is_one.sum()), share=share, low=low, high=high, paper=paper.SHARES[name]))
     return shares
 
 

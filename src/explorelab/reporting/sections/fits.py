@@ -174,9 +174,9 @@ def _group(found: Analysis) -> list[Table]:
 
 def _notes() -> list[str]:
     return [
-        "Intervals are normal ones on each parameter's own scale (the logarithm of what must be positive), from the "
-        "curvature at the estimate. Identified: for how many people; variance left: the median share of the "
-        "prior's variance that remains once the choices are seen, and an estimate that keeps more than "
+        "Intervals are normal ones on each parameter's own scale (the logarithm of what must be positive, the log-odds of a "
+        "share), from the curvature at the estimate. Identified: for how many people; variance left: the median share of "
+        "the prior's variance that remains once the choices are seen, and an estimate that keeps more than "
         f"{percent(MOST_LEFT)} is one that the choices say little about. "
         "Whether the intervals hold what they promise is measured under recovery."
     ]

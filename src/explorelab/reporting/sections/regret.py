@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from explorelab.forms import FORMS
+from explorelab.forms import FORMS, NONE
+from explorelab.people import paper
 from explorelab.people.phenotype_figure import draw_phenotypes
-from explorelab.people.phenotype_summary import labels_table
-from explorelab.people.phenotypes import PAPER_EXPONENT, PAPER_PEOPLE
+from explorelab.people.phenotype_summary import beside_paper, labels_table, why_none
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.section import Picture, Section, Table, left_out
 from explorelab.reporting.words import counted, fixed, is_r2, joined, percent, percents, plain, r2, whole
@@ -28,7 +28,7 @@ def regret_section(found: Analysis) -> Section:
     return Section(
         KEY,
         TITLE,
-        [_grown(result), _labels(result), _other(result, other)],
+        [each for each in (_grown(result), _labels(result), _other(result, other)) if each],
         _short(result, other),
         [Picture("phenotypes", draw_phenotypes(result), _caption(result), _alt(result))],
         [_shares(result, other), _mean_curve(result), *_by_condition(found, (result, other))],
@@ -53,21 +53,23 @@ def _final(result: xr.Dataset) -> tuple[float, float, float, int]:
 def _grown(result: xr.Dataset) -> str:
     mean, low, high, time = _final(result)
     best = result["mean_label"].item()
-    one = result.sel(form=best)
-    b = float(one["mean_b"])
-    exponent = float(result["mean_b"].sel(form="power"))
     band = f" (95 % interval {plain(low)} to {plain(high)})" if np.isfinite(low) else ""
-    form = f"a power law with exponent {fixed(b)}" if best == "power" else f"a {LONG[best]} curve"
-    own = "" if best == "power" else f" The exponent of the best power law is {fixed(exponent)}."
-    return (
-        f"After {whole(time)} choices the mean observed regret was {plain(mean)}{band}. Of the three forms, {form} fits the "
-        f"mean curve best (R² {is_r2(one['mean_r2'])}); the paper reports a power law with exponent about {PAPER_EXPONENT} "
-        f"for its {PAPER_PEOPLE} people.{own}"
-    )
+    told = f"After {counted(time, 'choice')} the mean observed regret was {plain(mean)}{band}."
+    if best == NONE:
+        return f"{told} The mean curve stays where it is and has no form."
+    one = result.sel(form=best)
+    form = f"a power law with exponent {fixed(one['mean_b'])}" if best == "power" else f"a {LONG[best]} curve"
+    own = "" if best == "power" else f" The exponent of the best power law is {fixed(result['mean_b'].sel(form='power'))}."
+    told += f" Of the three forms, {form} fits the mean curve best (R² {is_r2(one['mean_r2'])}).{own}"
+    if beside_paper(result):
+        told += f" {paper.NAME} report a power law with exponent about {paper.EXPONENT} for {paper.PEOPLE} people."
+    return told
 
 
 def _labels(result: xr.Dataset) -> str:
     n = int(result["n_rows"].sum())
+    if not n:
+        return f"No {_what(result)[0]} has a form: {why_none(result)}."
     said = joined(
         f"{whole(one['n_rows'])} ({percent(one['share'], 1)}, 95 % interval "
         f"{percents(one['share_low'], one['share_high'], 1)}) are {LONG[form]}"
@@ -87,43 +89,56 @@ def _labels(result: xr.Dataset) -> str:
 def _sure(result: xr.Dataset) -> np.ndarray:
     """For each labelled row the probability of its own label."""
     label = result["label"].values
-    has = label != ""
+    has = label != NONE
     own = np.argmax(label[has][:, None] == np.asarray(FORMS), axis=1)
     return result["label_probability"].transpose("row", "form").values[has][np.arange(own.size), own]
 
 
 def _other(result: xr.Dataset, other: xr.Dataset) -> str:
-    same = (result["label"] == other["label"]).values[result["label"].values != ""].mean()
+    if not int(result["n_rows"].sum()):
+        return ""
+    same = (result["label"] == other["label"]).values[result["label"].values != NONE].mean()
     shares = joined(f"{percent(other['share'].sel(form=form), 1)} {LONG[form]}" for form in FORMS)
-    paper = joined(f"{percent(other['paper_share'].sel(form=form), 1)} {LONG[form]}" for form in FORMS)
-    return (
-        "The paper does not say how it fitted the power law, and labels hang on it. Above it is fitted on the raw scale; "
-        f"fitted as log R on log t, the shares become {shares}, and {percent(same)} of labels stay the same. The paper has "
-        f"{paper}."
+    told = (
+        "Labels depend on how the power law is fitted. Above it is fitted on the raw scale; fitted as log R on log t, the "
+        f"shares become {shares}, and {percent(same)} of labels stay the same."
     )
+    if beside_paper(result):
+        theirs = joined(f"{percent(other['paper_share'].sel(form=form), 1)} {LONG[form]}" for form in FORMS)
+        told += f" The paper, which does not say how it fitted the power law, has {theirs}."
+    return told
 
 
 def _short(result: xr.Dataset, other: xr.Dataset) -> str:
     mean, _, _, time = _final(result)
-    shares = [" / ".join(f"{100 * float(each['share'].sel(form=form)):.1f}" for form in FORMS) for each in (result, other)]
-    paper = " / ".join(f"{100 * float(result['paper_share'].sel(form=form)):.1f}" for form in FORMS)
-    exponent = fixed(result["mean_b"].sel(form="power"))
+    beside = beside_paper(result)
+    told = f"Mean observed regret {plain(mean)} after {counted(time, 'choice')}"
+    if result["mean_label"].item() != NONE:
+        theirs = f" ({paper.NAME}: about {paper.EXPONENT})" if beside else ""
+        told += f", exponent of the mean curve {fixed(result['mean_b'].sel(form='power'))}{theirs}"
+    if not int(result["n_rows"].sum()):
+        return f"{told}. {_labels(result)}"
+    raw, log_log = (" / ".join(f"{100 * float(each['share'].sel(form=f)):.1f}" for f in FORMS) for each in (result, other))
+    papers = " / ".join(f"{100 * share:.1f}" for share in paper.SHARES.values())
+    theirs = f" (the paper: {papers}\u202f%)" if beside else ""
     return (
-        f"Mean observed regret {plain(mean)} after {whole(time)} choices, exponent of the mean curve {exponent} (paper: "
-        f"about {PAPER_EXPONENT}). Linear / power / logarithmic: {shares[0]}\u202f% with the power law fitted on the raw "
-        f"scale, {shares[1]}\u202f% with it fitted log-log (paper: {paper}\u202f%)."
+        f"{told}. Linear / power / logarithmic: {raw}\u202f% with the power law fitted on the raw "
+        f"scale, {log_log}\u202f% with it fitted log-log{theirs}."
     )
 
 
 def _caption(result: xr.Dataset) -> str:
+    beside = f", beside those of {paper.NAME}" if beside_paper(result) else ""
     return (
         "(a) Observed regret of every block, coloured by phenotype, with the mean and its best fit; (b) mean curves by "
-        "phenotype with 95 % bands; (c) shares of phenotypes with 95 % intervals, beside those of the paper. "
+        f"phenotype with 95 % bands; (c) shares of phenotypes with 95 % intervals{beside}. "
         f"Power law fitted {CURVES[result.attrs['power']]}."
     )
 
 
 def _alt(result: xr.Dataset) -> str:
+    if not int(result["n_rows"].sum()):
+        return f"Curves of observed regret with their mean. {_labels(result)}"
     shares = joined(f"{percent(result['share'].sel(form=form))} {LONG[form]}" for form in FORMS)
     return f"Curves of observed regret with their mean, means by phenotype, and shares of phenotypes: {shares}."
 
@@ -133,17 +148,19 @@ def _shares(result: xr.Dataset, other: xr.Dataset) -> Table:
     for each, how in ((result, "raw"), (other, "log-log")):
         for form in FORMS:
             one = each.sel(form=form)
-            own = _sure(each)[each["label"].values[each["label"].values != ""] == form]
+            own = _sure(each)[each["label"].values[each["label"].values != NONE] == form]
             kept = percent(own.mean()) if own.size else "–"
             ends = percents(one["share_low"], one["share_high"], 1)
             rows.append([f"{how}: {LONG[form]}", whole(one["n_rows"]), percent(one["share"], 1), ends, kept])
-    for form in FORMS:
+    beside = beside_paper(result)
+    for form in FORMS if beside else ():
         one = result.sel(form=form)
         ends = percents(one["paper_low"], one["paper_high"], 1)
-        rows.append([f"paper: {LONG[form]}", whole(float(one["paper_share"]) * PAPER_PEOPLE), percent(one["paper_share"], 1),
-                     ends, ""])  # fmt: skip
+        n = whole(float(one["paper_share"]) * paper.PEOPLE)
+        rows.append([f"paper: {LONG[form]}", n, percent(one["paper_share"], 1), ends, ""])
     heads = ("power law fitted: form", _what(result)[1], "share", "95 % interval", "label kept")
-    return Table(f"Phenotypes under both fits of the power law, and those of the paper ({PAPER_PEOPLE} people)", heads, rows)
+    theirs = f", and those of {paper.NAME} ({paper.PEOPLE} people)" if beside else ""
+    return Table(f"Phenotypes under both fits of the power law{theirs}", heads, rows)
 
 
 def _mean_curve(result: xr.Dataset) -> Table:
@@ -181,10 +198,13 @@ def _notes(result: xr.Dataset) -> list[str]:
     notes = [
         "Observed regret is m* t minus the rewards received up to t, m* the largest mean of the block; the label is the "
         "form with the least squared residuals. “Label kept”: how often curves of that label keep it when their losses are "
-        "resampled in blocks. The paper's task has landscapes whose values are not printed, so that its shares are a "
-        "yardstick and not a replication.",
+        "resampled in blocks.",
     ]
-    short = int((result["label"] == "").sum())
-    if short:
-        notes.append(f"{counted(short, *_what(result))} {'is' if short == 1 else 'are'} too short for a label.")
+    if beside_paper(result):
+        notes.append(
+            "The values of the paper's landscapes are not printed, so that its shares are a yardstick and not a replication."
+        )
+    without = int((result["label"] == NONE).sum())
+    if without:
+        notes.append(f"{counted(without, *_what(result))} without a form: {why_none(result)}.")
     return notes

@@ -1,0 +1,72 @@
+"""Every agent with habits: what passes the check at the door has a likelihood, and what has none is told in a sentence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import explorelab as xl
+from explorelab.agents import AGENTS
+from explorelab.agents.habits import HABITS
+from explorelab.errors import InputError
+from explorelab.fitting.api import check_likelihood, fit
+from explorelab.fitting.crossvalidation import cross_validate
+from explorelab.fitting.model import prepare
+from explorelab.fitting.solve import predicted
+from explorelab.recovery.designs import design
+from explorelab.recovery.generate import generate
+
+COMBINATIONS = [*AGENTS, *(f"{name}+lapse" for name in AGENTS), *(f"kalman-value+{habit}" for habit in HABITS)]
+
+
+@pytest.fixture(scope="module")
+def anyone():
+    """People who choose as they like, so that no agent foresees them all."""
+    return generate(design(xl.bandit([0.0, 1.0, 2.0], 1.0), 2, 2, 9), "random-choice", seed=3)
+
+
+def refused(choices, name, **how):
+    """What is said at the door, if anything, and the agent made ready."""
+    try:
+        fitted = prepare(choices, name, **how)
+        check_likelihood(choices, fitted)
+    except InputError as error:
+        return str(error), None
+    return "", fitted
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+def test_what_passes_the_check_has_a_likelihood(anyone, name):
+    said, fitted = refused(anyone, name)
+    if said:
+        assert said.endswith(".")
+        return
+    centre = np.zeros((anyone.n_rows, 1, len(fitted.space)))
+    assert np.isfinite(predicted(fitted, np.arange(anyone.n_rows), centre)).all()
+
+
+@pytest.mark.parametrize("name", ["block-ucl+lapse", "agrawal-hedge-teneketzis+lapse"])
+@pytest.mark.parametrize("call", [fit, cross_validate])
+def test_who_leaves_an_arm_that_the_agent_keeps_to_is_named(anyone, name, call):
+    with pytest.raises(InputError, match=r"participant 1 does not \(block 1\)"):
+        call(anyone, name)
+
+
+def test_an_agent_that_keeps_to_its_arm_may_be_fitted_to_those_who_do():
+    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5, commitment="frames")
+    people = generate(design(xl.bandit([0.0, 1.0, 2.0], 1.0), 2, 1, 20), agent, seed=3)
+    check_likelihood(people, prepare(people, agent, free=["temperature"]))
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_lapse_of_zero_is_none(anyone, name):
+    """Held at 0 a lapse helps no rule that is always certain."""
+    if "looks best" in refused(anyone, name)[0]:
+        assert "looks best" in refused(anyone, f"{name}+lapse", fixed={"lapse": 0.0})[0]
+
+
+def test_choices_that_no_parameters_make_possible_are_named(anyone):
+    """A greedy rule with a little chance left, held at none."""
+    first = replace(anyone, arm=np.where(np.arange(anyone.n_rows)[:, None] < 2, 0, anyone.arm))
+    with pytest.raises(InputError, match="choices of participant 2 probability zero"):
+        fit(first, "win-stay-lose-shift", fixed={"win_stay": 1.0, "lose_shift": 0.0})
