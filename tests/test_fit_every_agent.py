@@ -8,6 +8,7 @@ import pytest
 import explorelab as xl
 from explorelab.agents import AGENTS
 from explorelab.agents.habits import HABITS
+from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError
 from explorelab.fitting.api import check_likelihood, fit
 from explorelab.fitting.crossvalidation import cross_validate
@@ -70,3 +71,33 @@ def test_choices_that_no_parameters_make_possible_are_named(anyone):
     first = replace(anyone, arm=np.where(np.arange(anyone.n_rows)[:, None] < 2, 0, anyone.arm))
     with pytest.raises(InputError, match="choices of participant 2 probability zero"):
         fit(first, "win-stay-lose-shift", fixed={"win_stay": 1.0, "lose_shift": 0.0})
+
+
+# A task without noise -------------------------------------------------------------------------------------------------
+
+
+def with_noise(choices, noise_var):
+    return replace(choices, layout=replace(choices.layout, noise_var=noise_var, places=np.arange(3.0)[:, None]))
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_no_noise_is_not_unknown_noise(anyone, name):
+    """Unknown noise is estimated; known to be 0, it is nobody's to estimate, and whoever must assume some has to be told."""
+    agent = prepare(with_noise(anyone, 1.0), name, free=()).agent
+    if not assumes_noise(agent):
+        assert float(prepare(with_noise(anyone, 0.0), name).data.fixed["noise_var"]) == 0
+        return
+    for each in (name, f"{name}+lapse") if "lapse" not in agent.params else (name,):
+        with pytest.raises(InputError, match="no reward noise"):
+            prepare(with_noise(anyone, 0.0), each)
+    told = prepare(with_noise(anyone, 0.0), name, fixed={"noise_var": 0.5})
+    assert "noise_var" not in [dimension.name for dimension in told.space]
+    assert float(told.data.fixed["noise_var"]) == 0.5
+    assert "noise_var" in [dimension.name for dimension in prepare(with_noise(anyone, 0.0), name, free=["noise_var"]).space]
+
+
+def test_a_habit_does_not_hide_that_an_agent_assumes_noise():
+    task = xl.bandit([0.0, 1.0], 0.0)
+    for agent in (xl.bayes_ucb(), xl.with_habits(xl.bayes_ucb(), lapse=0.1)):
+        with pytest.raises(InputError, match="no reward noise"):
+            xl.simulate(agent, task, 5, 2)

@@ -194,11 +194,11 @@ def test_bad_input_is_one_clear_sentence(change: object, words: str) -> None:
 def test_true_parameters_are_everyones_estimates_with_their_own_blocks() -> None:
     people = generate(small(6, 10), xl.win_stay_lose_shift(), {"win_stay": np.linspace(0.1, 0.9, 6)}, seed=0)
     tree = fit(people, "win-stay-lose-shift", starts=1)
-    truth = true_parameters(known_of(people, None, tree), 6, 15, seed=0)
+    truth = true_parameters(known_of(people, None, tree), people, 15, seed=0)
     found = tree["estimates"]["estimate"].sel(parameter="win_stay").values
     assert (truth.params["win_stay"] == found[truth.who]).all()
     assert np.bincount(truth.who).min() >= 2
-    ranged = true_parameters(known_of(people, None, tree), 6, 500, 0, {"win_stay": (0.2, 0.4, "real")})
+    ranged = true_parameters(known_of(people, None, tree), people, 500, 0, {"win_stay": (0.2, 0.4, "real")})
     assert 0.2 <= ranged.params["win_stay"].min() < 0.21 < 0.39 < ranged.params["win_stay"].max() <= 0.4
     assert (repeated(people, [2, 2]).arm == people.arm[[2, 2]]).all()
 

@@ -16,6 +16,7 @@ from explorelab.fitting.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, estimates, space_table
 from explorelab.fitting.solve import predicted
+from explorelab.people.criteria import without_information
 from explorelab.people.data import Choices
 
 type Method = Literal["ml", "map", "em", "nuts"]
@@ -48,6 +49,7 @@ def fit(
     checks.one_of("method", method, dict.fromkeys(METHODS, 0))
     starts = checks.whole("starts", starts, at_least=1)
     seed = checks.whole("seed", seed, at_least=0)
+    check_choices(choices)
     fitted = prepare(choices, agent, free, fixed, space)
     check_likelihood(choices, fitted)
     if method == "nuts":
@@ -72,6 +74,39 @@ def fit(
     groups = {"estimates": found, "space": space_table(fitted.space), **groups}
     told = {"method": method, "starts": starts, "seed": seed}
     return as_tree(groups, choices, fitted, told)
+
+
+def check_choices(choices: Choices) -> None:
+    """Raise if choices cannot be scored, and say whose: a fit would answer wrongly, not stop.
+
+    Somebody without any choice among several arms stops nobody, unless there is nobody else.
+    """
+    if not isinstance(choices, Choices):
+        raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
+    used = choices.observed | choices.scored
+    beyond = used & ((choices.arm < 0) | (choices.arm >= choices.layout.n_arms))
+    if beyond.any():
+        raise InputError(f"arms must be 0 to {choices.layout.n_arms - 1}, got {_first(choices, choices.arm, beyond)}.")
+    unknown = choices.observed & ~np.isfinite(choices.reward)
+    if unknown.any():
+        raise InputError(f"rewards must be finite numbers, got {_first(choices, choices.reward, unknown)}.")
+    if choices.available is not None:
+        offered = np.take_along_axis(choices.available, np.maximum(choices.arm, 0)[..., None], axis=2)[..., 0]
+        absent = choices.scored & ~offered
+        if absent.any():
+            raise InputError(f"a chosen arm must be on offer, got {_first(choices, choices.arm, absent)}.")
+    if len(without_information(choices)) == choices.n_participants:
+        raise InputError(
+            f"a fit needs choices among several arms, and none of {choices.n_participants} participants made one: every "
+            "trial was missed, forced, or had one arm on offer."
+        )
+
+
+def _first(choices: Choices, values: np.ndarray, bad: np.ndarray) -> str:
+    row, trial = np.argwhere(bad)[0]
+    who = f"participant {choices.participants[choices.participant[row]]}, block {choices.block[row]}, trial {trial + 1}"
+    more = f" and {int(bad.sum()) - 1} more" if bad.sum() > 1 else ""
+    return f"{values[row, trial]:g} ({who}{more})"
 
 
 def check_likelihood(choices: Choices, fitted: Fitted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,9 +12,9 @@ import xarray as xr
 from explorelab import checks
 from explorelab.agents import Agent
 from explorelab.errors import InputError
-from explorelab.fitting.api import fit
+from explorelab.fitting.api import check_choices, fit
 from explorelab.fitting.crossvalidation import cross_validate
-from explorelab.people.criteria import chance_nll, method_for
+from explorelab.people.criteria import chance_nll, method_for, without_information
 from explorelab.people.data import Choices
 from explorelab.people.group import select_models
 
@@ -39,9 +40,15 @@ def compare(
     of left-out blocks (`within` one condition, if named); `best` is each person's model by the `criterion` (left-out blocks
     where possible, otherwise BIC). `models` has totals, and random-effects selection on the criterion: frequency,
     exceedance and protected exceedance probability. AIC and BIC are of maximum-likelihood fits; left-out blocks are
-    predicted by `method`. `fixed` gives values to parameters, by the agent's name.
+    predicted by `method`. `fixed` gives values to parameters, by the agent's name. People without any choice among several
+    arms are left out; the attribute `without_information` names them.
     """
     named = _named(agents)
+    check_choices(choices)
+    silent = without_information(choices)
+    if silent:
+        # They would weigh for the agent with the fewest parameters, of which their choices know nothing.
+        choices = choices.rows(~np.isin(choices.participants, silent)[choices.participant])
     can = bool((np.bincount(choices.participant, minlength=choices.n_participants) > 1).all())
     criterion = criterion if criterion is not None else "cv" if can else "bic"
     checks.one_of("criterion", criterion, dict.fromkeys(CRITERIA, 0))
@@ -56,7 +63,8 @@ def compare(
     people = _people(choices, fits, folds)
     people["best"] = best_model(people, criterion)
     tree = {"people": people, "models": _models(people, criterion)}
-    attrs = {"criterion": criterion, "method": method, "starts": starts, "seed": seed, "within": within or ""}
+    attrs: dict[str, Any] = {"without_information": json.dumps(silent)}
+    attrs |= {"criterion": criterion, "method": method, "starts": starts, "seed": seed, "within": within or ""}
     root = xr.Dataset(attrs={**attrs, "source": choices.source, "versions": next(iter(fits.values())).attrs["versions"]})
     nested = {
         f"/fits/{name}/{group}": node.to_dataset() for name, one in fits.items() for group, node in one.children.items()

@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 from explorelab import checks
 from explorelab.agents import Agent
 from explorelab.errors import InputError
-from explorelab.fitting.api import check_likelihood, check_possible
+from explorelab.fitting.api import check_choices, check_likelihood, check_possible
 from explorelab.fitting.empirical import ONE_PERSON, fit_group
 from explorelab.fitting.individual import fit_each
 from explorelab.fitting.model import Fitted, prepare
@@ -91,6 +91,7 @@ def cross_validate(
     has totals by participant, `space` where each set sought the parameters.
     """
     checks.one_of("method", method, dict.fromkeys(("ml", "map", "em"), 0))
+    check_choices(choices)
     check_likelihood(choices, prepare(choices, agent, free, fixed, space))
     if method == "em" and choices.n_participants < 2:
         raise InputError(ONE_PERSON)

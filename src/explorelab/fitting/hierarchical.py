@@ -24,7 +24,7 @@ from explorelab.fitting.optimise import Status
 from explorelab.fitting.population import Known, bounded
 from explorelab.fitting.results import as_tree, on_natural_scale, space_table
 from explorelab.fitting.solve import limits, predicted
-from explorelab.people.criteria import chance_nll, share_foreseen
+from explorelab.people.criteria import chance_nll, share_foreseen, without_information
 from explorelab.people.data import Choices
 
 type OnFailure = Literal["raise", "warn"]
@@ -236,6 +236,7 @@ def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, pr
     covariance = np.einsum("dni,dnj->nij", away, away) / max(len(z) - 1, 1)
     nothing = np.full(len(median), np.nan)
     judged = identified(fitted, median, covariance, np.median(drawn.sd.reshape(-1, len(names)), axis=0))
+    judged = judged.without(np.isin(choices.participants, without_information(choices)))
     low, high = np.quantile(natural, [0.025, 0.975], axis=0)
     rows = predicted(fitted, np.arange(choices.n_rows), median[choices.participant][:, None], progress)[:, 0]
     ll = np.bincount(choices.participant, rows, choices.n_participants)

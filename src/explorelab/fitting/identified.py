@@ -22,6 +22,10 @@ TIED = 0.95
 """Two estimates this strongly correlated trade off: the choices tell their combination, not each."""
 
 
+SILENT = "no choice among several arms"
+"""Why nothing is identified of somebody who never had a choice, or never made one."""
+
+
 class Identified(NamedTuple):
     """What is known of everyone's estimates, each participant x parameter."""
 
@@ -30,6 +34,11 @@ class Identified(NamedTuple):
     """Why an estimate is not identified, or an empty text."""
     variance_left: np.ndarray
     """Share of the variance expected beforehand that remains."""
+
+    def without(self, silent: np.ndarray) -> Identified:
+        """The same with these people (a mask) said to have made no choice that tells anything."""
+        remark = np.where(silent[:, None], SILENT, self.remark) if silent.any() else self.remark
+        return self._replace(remark=remark)
 
     def table(self) -> dict[str, Any]:
         """As variables of a table of estimates."""

@@ -20,7 +20,7 @@ from explorelab.fitting.model import Fitted
 from explorelab.fitting.optimise import REASONS, Status
 from explorelab.fitting.solve import Ending
 from explorelab.fitting.spaces import SCALES, Space
-from explorelab.people.criteria import aic, bic, chance_nll, share_foreseen
+from explorelab.people.criteria import aic, bic, chance_nll, share_foreseen, without_information
 from explorelab.people.data import Choices
 
 
@@ -69,7 +69,7 @@ def estimates(
     AIC and BIC are of a likelihood at its maximum, and so only where `likelihood_alone` was maximised (or nothing was
     free to be pulled by a prior); elsewhere they are NaN.
     """
-    space = fitted.space
+    space, silent = fitted.space, without_information(choices)
     names = [dimension.name for dimension in space]
     covariance, observed = covariances(ending.hessian, ending.information)
     se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
@@ -80,7 +80,8 @@ def estimates(
     status = judged_status(best, ending)
     judged = identified(fitted, best.z, covariance, prior_sd)
     not_estimated = np.isin(status, (Status.NOT_FINITE, Status.FLAT))
-    remark = np.where(not_estimated[:, None], "not estimated: see status", judged.remark)
+    judged = judged._replace(remark=np.where(not_estimated[:, None], "not estimated: see status", judged.remark))
+    judged = judged.without(np.isin(choices.participants, silent))
     n, k = choices.n_scored, len(space)
     ll = ending.log_likelihood
     at_maximum = likelihood_alone or not k
@@ -95,7 +96,7 @@ def estimates(
             "z": (per_parameter, best.z, {"long_name": "estimate, standard units"}),
             "z_covariance": (pair, covariance, {"long_name": "covariance of the estimates, standard units"}),
             "correlation": (pair, correlations(covariance)),
-            **judged._replace(remark=remark).table(),
+            **judged.table(),
             "observed_information": ("participant", observed),
             "log_likelihood": ("participant", ll),
             "n_choices": ("participant", n),
@@ -153,6 +154,7 @@ def as_tree(groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, 
         "source": choices.source,
         "n_participants": choices.n_participants,
         "n_arms": choices.layout.n_arms,
+        "without_information": json.dumps(without_information(choices)),
         **{name: value for name, value in settings.items() if value is not None},
         "versions": json.dumps(versions()),
     })  # fmt: skip

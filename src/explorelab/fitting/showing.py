@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pandas as pd
 import xarray as xr
 from rich.console import Console
 from rich.table import Table
+
+from explorelab.fitting.identified import SILENT
 
 
 def summary(tree: xr.DataTree) -> dict[str, Any]:
@@ -19,7 +22,8 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
         "participants": estimates.sizes["participant"],
         "choices": int(estimates["n_choices"].sum()),
         "log_likelihood": float(estimates["log_likelihood"].sum()),
-        "mean_pseudo_r2": float(estimates["pseudo_r2"].mean()),
+        "mean_pseudo_r2": _number(estimates["pseudo_r2"].mean()),
+        "without_information": _named(tree),
         "converged": int(estimates["converged"].sum()) if "converged" in estimates else None,
         "not_converged": _reasons(estimates),
         "parameters": {str(name): parameter_summary(estimates, str(name)) for name in estimates["parameter"].values},
@@ -36,11 +40,32 @@ def _reasons(estimates: xr.Dataset) -> dict[str, int]:
     return dict(zip(reasons.tolist(), counts.tolist(), strict=True))
 
 
+def _number(value: Any) -> float | None:
+    """A number that JSON has, or None."""
+    number = float(value)
+    return number if np.isfinite(number) else None
+
+
+def _named(tree: xr.DataTree) -> list[str]:
+    """Who made no choice that says anything."""
+    return [str(who) for who in json.loads(tree.attrs.get("without_information", "[]"))]
+
+
+def _of_silent(names: list[str]) -> str:
+    who = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"No choice among several arms, so that nothing is known of: {who}."
+
+
 def parameter_summary(table: xr.Dataset, name: str) -> dict[str, Any]:
-    """Median and quartiles over people, how certain they are, and how many are at a bound or not identified."""
+    """Median and quartiles over people, how certain they are, and how many are at a bound or not identified.
+
+    People of whom the choices say nothing are counted as not identified, and left out of the rest.
+    """
     one = table.sel(parameter=name)
+    one = one.where(one["remark"] != SILENT, drop=True) if (one["remark"] == SILENT).any() else one
     low, middle, high = np.quantile(one["estimate"].values, [0.25, 0.5, 0.75]).tolist()
-    reasons, counts = np.unique([_kind(text) for text in one["remark"].values.tolist() if text], return_counts=True)
+    remarks = table["remark"].sel(parameter=name).values.tolist()
+    reasons, counts = np.unique([_kind(text) for text in remarks if text], return_counts=True)
     return {
         "median": middle,
         "quartiles": [low, high],
@@ -74,6 +99,8 @@ def show_fit(tree: xr.DataTree) -> None:
         f"log-likelihood {told['log_likelihood']:,.1f}, mean R² {told['mean_pseudo_r2']:.3f}",
         highlight=False,
     )
+    if told["without_information"]:
+        console.print(_of_silent(told["without_information"]), highlight=False, markup=False)
     if str(told["convergence"]).startswith("failed"):
         console.print(f"convergence {told['convergence']}", style="bold red", highlight=False, markup=False)
     for reason, count in told["not_converged"].items():
@@ -96,6 +123,7 @@ def comparison_summary(tree: xr.DataTree) -> dict[str, Any]:
     models = tree["models"].to_dataset()
     return {
         "criterion": tree.attrs["criterion"],
+        "without_information": _named(tree),
         "omnibus_risk": float(models["omnibus_risk"]),
         "models": {
             str(name): {
@@ -133,6 +161,8 @@ def show_comparison(tree: xr.DataTree) -> None:
         f"(Rigoux et al. 2014), chance risk {float(models['omnibus_risk']):.2g}.",
         highlight=False,
     )
+    if _named(tree):
+        console.print(_of_silent(_named(tree)), highlight=False, markup=False)
 
 
 def _criterion(name: str) -> str:

@@ -69,6 +69,11 @@ def chance_nll(choices: Choices, by_row: bool = False) -> Floats:
     return per_row if by_row else np.bincount(choices.participant, per_row, choices.n_participants)
 
 
+def without_information(choices: Choices) -> tuple[str, ...]:
+    """Participants whose choices say nothing of any agent: all missed or forced, or one arm on offer at a time."""
+    return tuple(who for who, cost in zip(choices.participants, chance_nll(choices), strict=True) if not cost > 0)
+
+
 def _count(name: str, value: Any, at_least: int) -> Floats:
     count = checks.numbers(name, value)
     if (count < at_least).any():

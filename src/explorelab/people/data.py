@@ -88,7 +88,8 @@ class Choices:
     observed: np.ndarray
     """row x trial, bool: an arm was sampled and its reward seen, so that it is learned from."""
     scored: np.ndarray
-    """row x trial, bool: the person was free to choose and did, so that a model must account for it."""
+    """row x trial, bool: the person was free to choose and did, so that a model must account for it; never where one arm
+    was on offer, which says nothing of anybody."""
     present: np.ndarray
     """row x trial, bool: the trial exists (a missed one without a reward is present, but neither observed nor scored)."""
     available: np.ndarray | None = None
@@ -114,6 +115,13 @@ class Choices:
         parts += [f"{int(self.present.sum()):,} trials, {int(self.scored.sum()):,} of them scored"]
         parts += [f"{self.layout.n_arms:,} arms", *([f"{len(self.exclusions)} left out"] if self.exclusions else [])]
         return f"<Choices{f' from {self.source}' if self.source else ''}: {', '.join(parts)}>"
+
+    def __post_init__(self) -> None:
+        """Take trials with one arm on offer out of those that a model must account for: they are forced."""
+        if self.layout.n_arms < 2 and self.scored.any():
+            object.__setattr__(self, "scored", np.zeros_like(self.scored))
+        elif self.available is not None:
+            object.__setattr__(self, "scored", self.scored & (self.available.sum(2) > 1))
 
     @property
     def n_participants(self) -> int:

@@ -68,7 +68,7 @@ def recover_models(
     values = np.zeros((len(known), len(known), n, people))
     for g, source in enumerate(known):
         own = int(np.random.SeedSequence([seed, g]).generate_state(1)[0])
-        truth = true_parameters(source, choices.n_participants, n * people, own, (within or {}).get(names[g]))
+        truth = true_parameters(source, choices, n * people, own, (within or {}).get(names[g]))
         blocks = repeated(choices, truth.who)
         simulated = generate(blocks, source.agent, truth.params, own, noise=noise, progress=progress)
         for m, model in enumerate(known):

@@ -58,7 +58,7 @@ def recover_parameters(
     if not known.space:
         raise InputError(f"{known.agent.name} has no free parameters to recover.")
     method = method or ("map" if fit is None else str(fit.attrs["method"]))
-    truth = true_parameters(known, choices.n_participants, n, seed, within)
+    truth = true_parameters(known, choices, n, seed, within)
     blocks = repeated(choices, truth.who)
     people = generate(blocks, known.agent, truth.params, seed, noise=noise, progress=progress)
     how: dict[str, Any] = {"free": known.names, "space": known.changes, "starts": starts, "seed": seed}

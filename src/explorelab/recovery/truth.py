@@ -12,6 +12,8 @@ from explorelab import checks
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.results import on_natural_scale
 from explorelab.fitting.spaces import SCALES, Dimension
+from explorelab.people.criteria import without_information
+from explorelab.people.data import Choices
 from explorelab.recovery.known import Known, estimated
 
 type Within = Mapping[str, Sequence[Any]]
@@ -26,15 +28,18 @@ class Truth(NamedTuple):
     params: dict[str, np.ndarray]
 
 
-def true_parameters(known: Known, n_participants: int, n: int, seed: int, within: Within | None = None) -> Truth:
+def true_parameters(known: Known, choices: Choices, n: int, seed: int, within: Within | None = None) -> Truth:
     """Parameters of n simulated people: everyone's estimates in turn, in random order; without a fit, the prior's.
 
-    Ranges in `within` go before both. People keep their own blocks, so that a habit stays with the task it was found on.
+    Ranges in `within` go before both. People keep their own blocks, so that a habit stays with the task it was found on;
+    nobody plays blocks that leave nothing to choose, of which nothing can be recovered.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     within = _checked(known, within or {})
-    rounds = -(-n // n_participants)
-    who = np.concatenate([rng.permutation(n_participants) for _ in range(rounds)])[:n]
+    told = np.flatnonzero(~np.isin(choices.participants, without_information(choices)))
+    if not told.size:
+        raise InputError(f"recovery needs blocks with choices among several arms, got none in {choices.n_rows}.")
+    who = np.concatenate([rng.permutation(told) for _ in range(-(-n // told.size))])[:n]
     if known.fit is not None and set(known.names) - within.keys():
         params = {name: values[who] for name, values in estimated(known).items()}
     else:
