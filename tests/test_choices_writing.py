@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import explorelab as xl
 from explorelab.people.data import NOWHERE, Choices, Layout
 from explorelab.people.reading import check_choices, choices_from_frame, read_choices
 from explorelab.people.writing import choices_from_runs, write_choices
+from explorelab.recovery.score import score_test, scores
 
 LABELS = (
     st.text("abcxyz 0123456789_-\u00e9\u4e2d\"',;#", min_size=1, max_size=8)
@@ -128,19 +130,75 @@ def test_who_was_left_out_is_said_in_the_task_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_what_simulate_makes_is_read_again(tmp_path: Path, ending: str) -> None:
-    task = xl.on_graph(xl.landscape("B"), start=12)
-    agent = xl.stochastic_ucl(prior_mean=30, prior_var=1000, length_scale=3, temperature=4)
-    runs = xl.simulate(agent, task, 12, replicates=5, seed=3, keep="trajectories", sweep={"temperature": [1.0, 4.0]})
+    task = xl.on_graph(xl.grid(np.arange(9.0).reshape(3, 3)), start=4)
+    agent = xl.stochastic_ucl(prior_mean=4, prior_var=10, length_scale=1, temperature=4)
+    runs = xl.simulate(agent, task, 30, replicates=5, seed=3, keep="trajectories", sweep={"temperature": [1.0, 4.0]})
     choices = choices_from_runs(runs, task, prefix="robot ", first=7)
     assert choices.participants == tuple(f"robot {i}" for i in range(7, 17))
     np.testing.assert_array_equal(choices.arm[5:], runs.choice.sel(temperature=4.0).values)
     np.testing.assert_array_equal(choices.reward[:5], runs.reward.sel(temperature=1.0).values.astype(float))
     assert choices.conditions["temperature"].tolist() == [1.0] * 5 + [4.0] * 5
-    assert choices.layout.shape == (10, 10)
+    assert choices.layout.shape == (3, 3)
     again = read_choices(write_choices(choices, tmp_path / f"choices.{ending}"))
     same(again, choices)
     assert again.start is not None
-    assert again.start.tolist() == [12] * 10
+    assert again.start.tolist() == [4] * 10
+
+
+PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
+MEANS = [0.0, 1.0, 0.5, 2.0, 1.5]
+
+
+def test_arms_on_the_way_are_not_choices() -> None:
+    """On a path: whoever wants to go far passes arms that nobody chose; what is on offer is one move away."""
+    task = xl.on_graph(xl.bandit(MEANS, 1.0), PATH, start=0)
+    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5)
+    runs = xl.simulate(agent, task, 15, replicates=30, seed=3, keep="trajectories")
+    choices = choices_from_runs(runs, task)
+    before = np.concatenate([np.zeros((30, 1), int), choices.arm[:, :-1]], axis=1)
+    assert (np.abs(choices.arm - before) <= 1).all()
+    assert choices.available is not None
+    np.testing.assert_array_equal(choices.available, np.abs(np.arange(5) - before[..., None]) <= 1)
+    np.testing.assert_array_equal(choices.scored, runs["chosen"].values)
+    assert 0.2 < choices.scored.mean() < 0.9
+    assert choices.observed.all()
+
+
+def test_choices_on_a_graph_are_scored_as_they_were_drawn() -> None:
+    """The mean slope of the log-likelihood is zero at the true parameters; if every hop were a free choice it is not."""
+    task = xl.on_graph(xl.bandit(MEANS, 1.0), PATH, start=0)
+    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5)
+    runs = xl.simulate(agent, task, 15, replicates=300, seed=3, keep="trajectories", precision="double")
+    choices = choices_from_runs(runs, task)
+    assert float(score_test(scores(choices, agent))["p"]) > 0.01
+    free = replace(choices, scored=np.ones_like(choices.scored), available=None)
+    assert float(score_test(scores(free, agent))["p"]) < 1e-6
+
+
+@pytest.mark.parametrize("agent", [xl.block_ucl(), xl.ucb2(alpha=0.5), xl.agrawal_hedge_teneketzis()], ids=lambda agent: agent.name)
+def test_arms_that_a_block_keeps_to_are_not_choices(agent: xl.Agent) -> None:
+    task = xl.bandit(MEANS, 1.0)
+    choices = choices_from_runs(xl.simulate(agent, task, 60, replicates=3, seed=3, keep="trajectories"), task)
+    moved = choices.arm[:, 1:] != choices.arm[:, :-1]
+    assert choices.scored[:, 0].all()
+    assert choices.scored[:, 1:][moved].all()
+    assert not choices.scored.all()
+
+
+def test_an_edge_longer_than_the_way_round_is_no_move() -> None:
+    task = xl.on_graph(xl.bandit([0.0, 1.0, 2.0], 1.0), [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 5.0)], start=0)
+    runs = xl.simulate(xl.random_choice(), task, 12, replicates=20, seed=1, keep="trajectories")
+    choices = choices_from_runs(runs, task)
+    assert choices.available is not None
+    assert not choices.available[:, 0, 2].any()
+    assert (np.take_along_axis(choices.available, choices.arm[..., None], 2)).all()
+
+
+def test_anyone_who_may_go_anywhere_chooses_freely() -> None:
+    task = xl.with_costs(xl.line(MEANS, 1.0), "distance")
+    choices = choices_from_runs(xl.simulate(xl.random_choice(), task, 9, replicates=3, keep="trajectories"), task)
+    assert choices.scored.all()
+    assert choices.available is None
 
 
 def test_runs_without_trajectories_and_the_wrong_task_are_refused() -> None:

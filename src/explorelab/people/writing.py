@@ -225,6 +225,9 @@ def choices_from_runs(runs: xr.Dataset, task: Task, *, prefix: str = "", first: 
     """The choices that agents made in `simulate(..., keep="trajectories")`, each replicate a participant with one block.
 
     They are labelled from `first` on, after `prefix`. What was swept becomes a condition; each setting has its own people.
+    Free choices are the steps on which the agent decided and came at once to where it wanted to be: arms that it passed on
+    the way, or kept to because of an earlier choice, are learned from and not scored. On a graph of moves the arms on offer
+    are those that one move leads to, so that a choice is judged among the ones that it could have been.
     """
     if not isinstance(task, Task):
         raise InputError(f"task must be the task that was simulated, got {checks.shown(task)}.")
@@ -240,6 +243,7 @@ def choices_from_runs(runs: xr.Dataset, task: Task, *, prefix: str = "", first: 
             f"task must be the task that was simulated: arm {arm.max()} was chosen, and {task.name} has {task.n_arms}."
         )
     n, everywhere = len(arm), np.ones(arm.shape, bool)
+    chosen = _chosen(runs, task, order).reshape(-1, n_trials)
     grid = np.meshgrid(*(runs[name].values for name in settings), np.arange(runs.sizes["replicate"]), indexing="ij")
     return Choices(
         layout=layout_of(task),
@@ -249,11 +253,34 @@ def choices_from_runs(runs: xr.Dataset, task: Task, *, prefix: str = "", first: 
         arm=arm,
         reward=reward.astype(np.float64),
         observed=everywhere,
-        scored=everywhere,
+        scored=chosen,
         present=everywhere,
+        available=_within_a_move(task, arm),
         means=np.tile(task.means, (n, 1)),
         start=None if task.start is None else np.full(n, task.start),
         conditions={name: values.ravel() for name, values in zip(settings, grid, strict=False)},
         source=str(runs.attrs.get("agent", "simulation")),
         note=task.note,
     )
+
+
+def _chosen(runs: xr.Dataset, task: Task, order: tuple[str, ...]) -> np.ndarray:
+    """Which steps were free choices."""
+    if "chosen" in runs:
+        return runs["chosen"].transpose(*order).values.astype(bool)
+    if task.moves is not None:
+        raise InputError("these runs do not say which arms were chosen and which passed on the way: simulate them again.")
+    return np.ones(runs.choice.transpose(*order).shape, bool)
+
+
+def _within_a_move(task: Task, arm: np.ndarray) -> np.ndarray | None:
+    """Of every step, the arms that could be reached in it; None where any arm may follow any other."""
+    if task.moves is None:
+        return None
+    # Not every edge is a move: a shorter way round may lead to the same arm.
+    near = task.moves.next_hop == np.arange(task.n_arms)
+    start = 0 if task.start is None else task.start
+    before = np.concatenate([np.full((len(arm), 1), start), arm[:, :-1]], axis=1)
+    within = near[before]
+    np.put_along_axis(within, arm[..., None], values=True, axis=2)
+    return within

@@ -44,7 +44,8 @@ def simulate(
 
     Always: mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times` (by default every step up
     to 250, thinned beyond), and visits of each arm at the end (or at all `times`). With `keep="replicates"`, also each
-    replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward; `"auto"` keeps replicates if they fit
+    replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward, and which arms were `chosen` (not
+    passed on the way to another, nor kept to by an earlier choice); `"auto"` keeps replicates if they fit
     a quarter of the `memory` (bytes; 1 GiB by default, for the work under way half of what a GPU has).
     `sweep={"temperature": [1, 2, 4]}` runs the agent with every value (and every combination, given several) in one compiled
     call, on the same random numbers; each becomes a dimension.
@@ -131,7 +132,7 @@ def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[st
 def _what_fits(request: Request, n_settings: int) -> str:
     """What to keep: as asked, or each replicate's curves if they fit; an error where what was asked for does not fit."""
     allowed = DEFAULT_MEMORY if request.memory is None else request.memory
-    per_replicate = len(request.times) * 4 * 8 + (request.horizon * (4 + 8) if request.keep == "trajectories" else 0)
+    per_replicate = len(request.times) * 4 * 8 + (request.horizon * (4 + 8 + 1) if request.keep == "trajectories" else 0)
     needed = n_settings * request.replicates * per_replicate
     if request.keep == "auto":
         return "replicates" if needed <= allowed // 4 else "statistics"
@@ -226,6 +227,9 @@ def _variables(request: Request, results: list[Result], variable: Any) -> Iterat
             "reward",
             variable([r.curves["reward"] for r in results], "replicate", "time", long_name="reward received"),
         )
+        # An arm on the way to another, or bound to by an earlier choice, was not chosen.
+        chosen = [r.curves["chosen"] for r in results]
+        yield "chosen", variable(chosen, "replicate", "time", long_name="whether the arm was decided upon in this step")
 
 
 def _labels(values: list[Any]) -> list[Any]:

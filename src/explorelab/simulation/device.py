@@ -87,7 +87,7 @@ def bytes_per_replicate(rule: Rule, plan: Plan, n_settings: int, on_cpu: bool) -
     n_cuts = sum(len(cuts) for _, cuts in stages(rule, plan))
     number = 4 if plan.dtype == "float32" else 8
     recorded = n_cuts * (3 * 8 + 4) + 4 * plan.n_arms * (n_cuts if plan.visits_at_times else 1)
-    recorded += (4 + number) * plan.horizon if plan.trajectories else 0
+    recorded += (5 + number) * plan.horizon if plan.trajectories else 0
     # Recorded numbers stand a few times for a moment: as scanned, as gathered, and as they are summed.
     return n_settings * 3 * recorded + (0 if on_cpu else 3 * number * _belief_numbers(rule, plan))
 

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from explorelab.agents.types import Chance, Moment, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
@@ -60,6 +60,8 @@ class Step(NamedTuple):
 
     arm: Int[Array, ""]
     reward: Float[Array, ""]
+    chosen: Bool[Array, ""]
+    """Whether the arm was decided upon in this step and reached at once: not on the way somewhere, nor bound to before."""
 
 
 class Tally(NamedTuple):
@@ -178,7 +180,7 @@ def _step(
     dtype = jnp.dtype(plan.dtype)
     reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, replicate, t)
     decision = chance.of_decision(keys, replicate, t, choice_bits, dtype)
-    walk, arm = _move(rule, plan, params, world, walk, t, decision)
+    walk, arm, chosen = _move(rule, plan, params, world, walk, t, decision)
     reward = world.means[arm] + _reward_noise(plan, world, reward_bits, dtype)
     moved = arm != walk.position
     if not plan.start:
@@ -195,13 +197,16 @@ def _step(
         visits=None if walk.visits is None else walk.visits.at[arm].add(1),
         tally=tally,
     )
-    return after, Step(arm, reward)
+    return after, Step(arm, reward, chosen)
 
 
 def _move(
     rule: Rule, plan: Plan, params: Params, world: World, walk: Walk, t: Int[Array, ""], decision: Chance
-) -> tuple[Walk, Int[Array, ""]]:
-    """The arm pulled now: decided afresh where no goal selection is left, and one hop towards the goal in any case."""
+) -> tuple[Walk, Int[Array, ""], Bool[Array, ""]]:
+    """The arm pulled now: decided afresh where no goal selection is left, and one hop towards the goal in any case.
+
+    With it, whether it was chosen: decided upon now and reached at once.
+    """
     length = rule.commitment.length
     n_decisions = walk.n_decisions if length is not None or plan.moves else t - 1
     position = walk.position if plan.start else jnp.where(t > 1, walk.position, -1)
@@ -209,7 +214,7 @@ def _move(
     value = rule.limit(params, walk.belief, moment)
     chosen = rule.choice.draw(params, walk.belief, value, moment, None, decision)
     if length is None and not plan.moves:
-        return walk, chosen
+        return walk, chosen, jnp.asarray(True)
     deciding = walk.left == 0
     goal = jnp.where(deciding, chosen, walk.goal)
     block = jnp.int32(1) if length is None else length(params, walk.belief, chosen, walk.n_goals)
@@ -219,7 +224,7 @@ def _move(
     walk = walk._replace(
         goal=goal, left=left - arrived, n_goals=walk.n_goals + arrived, n_decisions=walk.n_decisions + deciding
     )
-    return walk, arm
+    return walk, arm, deciding & (arm == goal)
 
 
 def _reward_noise(plan: Plan, world: World, bits: UInt32[Array, ""], dtype: Any) -> Float[Array, ""]:

@@ -93,7 +93,7 @@ def _results(
         whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :replicates], *kept)
         curves = {**whole.totals._asdict(), "observed_regret": could_have - whole.totals.reward}
         if whole.steps is not None:
-            curves |= {"choice": whole.steps.arm, "reward": whole.steps.reward}
+            curves |= {"choice": whole.steps.arm, "reward": whole.steps.reward, "chosen": whole.steps.chosen}
     return [
         Result(
             {name: mean[i] for name, (mean, _) in stats.items()},
