@@ -74,7 +74,7 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
 
     with tempfile.TemporaryDirectory(prefix="load-") as temporary:
         folder = Path(temporary) / "study"
-        clock_ms = round(1e3 * settings["clock_s"])
+        clock_ms = round(1e3 * settings["clock_s"] / 2)
         write_study(folder, database, fast_ms=clock_ms, slow_ms=clock_ms, training=(), n_trials=1000)
         served = Served(folder, workers)
         asyncio.run(served.start())

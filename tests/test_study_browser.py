@@ -154,6 +154,10 @@ def test_a_whole_session_by_mouse_with_every_rule_on_the_screen(study: Study, pa
     person = study.rows(tables.people)[-1]
     assert (person.stage, person.source, person.platform_id) == ("finished", "prolific", "5f00")
     assert len(mine(study, page)) == 3 * 3 + 2 * 4
+    # Nothing is held against someone who plays by hand at the clock's own pace.
+    assert not {"early", "clock", "synthetic", "hurried", "regular"} & {
+        word for row in mine(study, page) for word in row.flags.split()
+    }
     assert page.problems == []  # type: ignore[attr-defined]
 
 
@@ -197,6 +201,7 @@ def test_a_whole_session_by_keyboard_alone(study: Study, page: Page) -> None:
     press_until(page, "debriefing", "finish")
     stage(page, "finished")
     # Whoever comes by a plain link has a code of their own, by which they are paid.
+    assert not {"early", "synthetic"} & {word for row in mine(study, page) for word in row.flags.split()}
     own = study.rows(tables.people)[-1].code
     assert page.locator("#completion-code").inner_text() == f"THANKS42-{own}"
 

@@ -88,6 +88,8 @@ async function play(): Promise<void> {
     // jsPsych makes its element a stop of the Tab key; ours needs none, its buttons are.
     on_trial_start: () => main.setAttribute("tabindex", "-1"),
   });
+  // A stand-in for what jsPsych 6 had there; nothing of a page that pays people is to be reached from outside.
+  delete (window as { jsPsych?: unknown }).jsPsych;
   app.jsPsych = jsPsych;
   const timeline = studyTimeline(app);
   const mode = query.simulate;
