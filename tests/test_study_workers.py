@@ -10,17 +10,21 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 from postgres import Cluster
 from study_server import Served, write_study
+from uvicorn.supervisors import Multiprocess
 
 from explorelab import InputError
 from explorelab.study.listening import bound
 from explorelab.study.serve import trusted
+from explorelab.study.supervising import Supervisor
 
 
 @contextmanager
@@ -131,3 +135,22 @@ def test_proxies_are_named_by_their_address(named: str) -> None:
 def test_no_proxy_is_trusted_unless_it_is_named() -> None:
     assert trusted("") == []
     assert trusted(" 127.0.0.1, ::1 ") == ["127.0.0.1/32", "::ffff:127.0.0.1/128", "::1/128"]
+
+
+def test_workers_that_keep_dying_are_replaced_more_and_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, started = [1000.0], []
+    supervisor = Supervisor.__new__(Supervisor)
+    supervisor.processes = [SimpleNamespace(exitcode=1)]
+
+    def replace(self: Supervisor) -> None:  # as if each died at once
+        started.append(clock[0])
+        self.processes = [SimpleNamespace(exitcode=1)]
+
+    monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", replace)
+    monkeypatch.setattr("explorelab.study.supervising.time.monotonic", lambda: clock[0])
+    while clock[0] < 1200:
+        supervisor.keep_subprocess_alive()
+        clock[0] += 0.5
+    pauses = [later - earlier for earlier, later in pairwise(started)]
+    assert pauses[:7] == [0.5, 1, 2, 4, 8, 16, 30]
+    assert set(pauses[7:]) == {30}

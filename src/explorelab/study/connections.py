@@ -20,8 +20,8 @@ except ImportError:  # httptools is not there for Windows
 
 from explorelab.study.limits import LARGEST_HEAD
 
-IDLE_S = 75
-"""How long a connection is kept between two requests: longer than the slowest clock of a usual study."""
+IDLE_S = 150
+"""How long a connection is kept between two requests: longer than clocks run, and than proxies keep theirs (Caddy: 120)."""
 REQUEST_S = 20.0
 """From the first byte of a request (or the opening of the connection) to its last."""
 STALLED_S = 30.0
@@ -122,6 +122,7 @@ class Careful(Plain):
         """Start the clock of the first request."""
         super().connection_made(transport)
         self._n_bytes, self._n_answers = 0, 0
+        self._answered: object = None
         self._reading: asyncio.TimerHandle | None = None
         self._writing: asyncio.TimerHandle | None = None
         self._crowd = _crowd_of(self.server_state)
@@ -149,12 +150,14 @@ class Careful(Plain):
             return
         cycle: Any = self.cycle  # None before the first request
         under_way = cycle is not None and not cycle.response_complete
-        if under_way and not cycle.more_body:
+        if under_way and not cycle.more_body and cycle is not self._answered:
+            self._answered = cycle
             self._whole_request()
-        elif self._n_bytes > (LARGEST_REQUEST if under_way else LARGEST_HEAD):
-            what = "The request" if under_way else "The headers of the request"
-            most = LARGEST_REQUEST if under_way else LARGEST_HEAD
-            self._refuse(431, "Request Header Fields Too Large", "too-large", f"{what} must have at most {most} bytes.")
+        elif self._n_bytes > LARGEST_REQUEST:
+            self._refuse(413, "Content Too Large", "too-large", f"A request must have at most {LARGEST_REQUEST} bytes.")
+        elif self._n_bytes > LARGEST_HEAD and not under_way:
+            message = f"Address and headers must have at most {LARGEST_HEAD} bytes."
+            self._refuse(431, "Request Header Fields Too Large", "too-large", message)
         elif self._reading is None:
             self._reading = self.loop.call_later(REQUEST_S, self._late)
 
