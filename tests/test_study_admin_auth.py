@@ -146,6 +146,14 @@ def test_a_clock_that_is_set_back_keeps_nobody_waiting(desk: Desk) -> None:
     assert counted(desk, "10.0.0.1")
 
 
+def test_attempts_at_once_count_in_whatever_order_they_saw_the_clock(desk: Desk) -> None:
+    let_through = 0
+    for _ in range(20):
+        let_through += counted(desk, "10.0.0.1")
+        desk.clock.now -= 0.001
+    assert let_through == 5
+
+
 @pytest.mark.parametrize(
     ("attacker", "other", "same"),
     [

@@ -135,13 +135,13 @@ def test_headers_without_end_are_refused_early(impatient: Served, kind: str) -> 
         "one header": (b"GET / HTTP/1.1\r\nX: ", b"a" * 1000),
         "many headers": (b"GET / HTTP/1.1\r\n", b"X-Some: " + b"a" * 990 + b"\r\n"),
         "the address": (b"GET /", b"a" * 1000),
-        "one piece": (b"GET / HTTP/1.1\r\nX: " + b"a" * 60_000 + b"\r\n\r\n", b""),
+        "one piece": (b"GET / HTTP/1.1\r\nHost: study\r\nX: " + b"a" * 60_000 + b"\r\n\r\n", b""),
         "trailers": (POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X-Some: " + b"a" * 990 + b"\r\n"),
         "extensions": (POST + b"Transfer-Encoding: chunked\r\n\r\n1", b";a=" + b"b" * 997),
     }[kind]
     with connect(impatient) as one:
         one.sendall(begin)
-        sent = send_until_refused(one, [again] * 20_000)
+        sent = send_until_refused(one, [again] * 20_000 if again else [])
         told = b"" if again else until_closed(one)
     assert sent < 8_000_000  # what the system itself holds on its way is not ours
     if kind == "one piece":

@@ -156,7 +156,7 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(DataError)
     async def no_text(_: Request, error: Exception) -> JSONResponse:
         # Not the database's fault: half a character, a zero byte, a number beyond its bounds.
-        log.warning("a value could not be stored: %s", type(error).__name__)
+        log.debug("a value could not be stored: %s", type(error).__name__)
         return _refusal(422, "invalid", "The request has a value that cannot be stored.")
 
     @app.exception_handler(DBAPIError)

@@ -16,6 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from explorelab.study.refusals import Refused
 from explorelab.study.tables import buckets
 
+MINUTE_S = 60.0
 FORGOTTEN_S = 3600.0
 """Every bucket is full again after that time, so that its row can go."""
 _taken = itertools.count(1)
@@ -36,12 +37,15 @@ class Bucket(NamedTuple):
         insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
         connection.execute(insert(buckets).values(name=name, left=self.most, at=now).on_conflict_do_nothing())
         row = connection.execute(select(buckets).where(buckets.c.name == name).with_for_update()).one()
-        # A clock that was set back must not keep anyone waiting until it has caught up.
-        left = min(self.most, row.left + (now - row.at) * self._per_second) if now >= row.at else float(self.most)
+        # Requests that are counted at once may have looked at the clock in another order. A clock that was set back, though,
+        # must not keep anyone waiting until it has caught up.
+        passed_s = max(0.0, now - row.at) if now > row.at - MINUTE_S else self.fills_in_s
+        at = max(now, row.at) if passed_s < self.fills_in_s else now
+        left = min(self.most, row.left + passed_s * self._per_second)
         if left < 1:
             wait_s = max(1, math.ceil((1 - left) / self._per_second))
             raise Refused(429, "too-many", f"{self.too_many}: wait {_in_words(wait_s)}.", wait_s)
-        connection.execute(update(buckets).where(buckets.c.name == name).values(left=left - 1, at=now))
+        connection.execute(update(buckets).where(buckets.c.name == name).values(left=left - 1, at=at))
         if next(_taken) % 100 == 0:
             _forget(connection, now)
 

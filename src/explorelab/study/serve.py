@@ -147,6 +147,8 @@ def settings_of_server(proxies: list[str]) -> dict[str, Any]:
         # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
         "access_log": False,
         "http": "explorelab.study.connections:Careful", "timeout_keep_alive": IDLE_S,
+        # Workers take seconds to start on a busy computer, and one that is slow to answer is not to be killed for it.
+        "timeout_worker_healthcheck": 20,
         "proxy_headers": bool(proxies), "forwarded_allow_ips": proxies,
     }  # fmt: skip
 
