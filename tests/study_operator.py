@@ -194,11 +194,13 @@ class Operator:
         if not self._sqlite:
             await (self.restore() if number % 2 else self.back_up("under load"))
             return
-        names = list(ATTACKS)
-        if number % 4 == 3:
-            await (self.restore() if number % 8 == 3 else self.refuse_writes())
+        if number % 4 == 1:
+            await self.restore()
+        elif number % 4 == 3:
+            await self.refuse_writes()
         else:
-            await self.attack(names[(number - number // 4) % len(names)])
+            # In steps that reach each of them, but not those alike one after another.
+            await self.attack(list(ATTACKS)[5 * self.done["attacks"] % len(ATTACKS)])
 
 
 class _Still:

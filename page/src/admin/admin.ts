@@ -1,7 +1,7 @@
 /** The researcher's page: asks the server every five seconds while someone looks, and shows what has changed. */
 
 import "./language"; // Before the chart, whose library needs it.
-import { exported, logout, overview, people, Refused, type Detail, type Overview } from "./api";
+import { exported, logout, notices, overview, people, Refused, type Detail, type Overview } from "./api";
 import { showBalance } from "./balance";
 import { RegretChart } from "./chart";
 import { byId, setText } from "./dom";
@@ -52,13 +52,13 @@ class Page {
     this.running = true;
     clearTimeout(this.timer);
     try {
-      const [all, everyone] = await Promise.all([overview(this.pilots), people(this.version)]);
+      const [all, everyone, told] = await Promise.all([overview(this.pilots), people(this.version), notices()]);
       this.version = everyone.version;
       this.show(all);
       if (this.table.take(everyone) && this.panel.code) await this.panel.open(this.panel.code);
       this.answered = new Date().toLocaleTimeString();
       setText(byId("status"), `Updated ${this.answered}, every 5 s`);
-      byId("trouble").hidden = true;
+      this.tell(told);
     } catch (error) {
       this.failed(error);
     } finally {
@@ -82,11 +82,15 @@ class Page {
     showQuality(all.quality);
   }
 
+  /** Sentences above everything else; none, and the place is gone. */
+  private tell(sentences: string[]): void {
+    setText(byId("trouble"), sentences.join("\n"));
+    byId("trouble").hidden = sentences.length === 0;
+  }
+
   private failed(error: unknown): void {
     const since = this.answered ? `since ${this.answered}` : "yet";
-    const said = error instanceof Refused ? error.message : `The server has not answered ${since}. Trying again every 5 s.`;
-    setText(byId("trouble"), said);
-    byId("trouble").hidden = false;
+    this.tell([error instanceof Refused ? error.message : `The server has not answered ${since}. Trying again every 5 s.`]);
     setText(byId("status"), this.answered ? `Shown: as of ${this.answered}` : "");
   }
 

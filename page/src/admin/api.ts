@@ -85,6 +85,8 @@ export async function overview(pilots: boolean): Promise<Overview> {
   return now.overview;
 }
 
+/** What is wrong with the server, a sentence each; nothing if all is well. */
+export const notices = async (): Promise<string[]> => (await get<{ notices: string[] }>(`${ADMIN}/api/notices`)).notices;
 export const people = (since: string): Promise<People> => get(`${ADMIN}/api/people?since=${encodeURIComponent(since)}`);
 export const person = (code: string): Promise<Detail> => get(`${ADMIN}/api/people/${encodeURIComponent(code)}`);
 

@@ -45,6 +45,7 @@ from explorelab.study.admin_person import delete_person, person_detail
 from explorelab.study.context import Context
 from explorelab.study.limits import Rate
 from explorelab.study.refusals import Refused
+from explorelab.study.vitals import StoppedError
 
 STATIC = Path(__file__).parent / "static"
 LONGEST_LOGIN = 4096
@@ -68,6 +69,8 @@ class AdminRoute(APIRoute):
         async def answer(request: Request) -> Response:
             try:
                 response = await handle(request)
+            except StoppedError as stopped:
+                response = _refusal(Refused(503, "stopped", stopped.to_researcher, stopped.retry_after_s))
             except Refused as refused:
                 response = _refusal(refused)
             except RequestValidationError as error:

@@ -58,8 +58,8 @@ def _address(url: URL) -> str:
     return url.set(drivername="postgresql", password=None).render_as_string()
 
 
-def dump(url: URL, target: Path) -> None:
-    """Write one state of the study's tables to a file."""
+def dump(url: URL, target: Path, whole: bool = True) -> None:
+    """Write one state of the study's tables to a file; all of them must be there, unless it is what is left of a study."""
     from explorelab.study.backup import new_file
 
     tables = [f"--table={name}" for name in (*metadata.tables, "alembic_version")]
@@ -67,7 +67,8 @@ def dump(url: URL, target: Path) -> None:
         _run(
             [program("pg_dump"), "--format=custom", "--no-owner", *tables, f"--file={made}", "--dbname", _address(url)], url
         )
-        checked(made, url)
+        if whole:
+            checked(made, url)
 
 
 def checked(file: Path, url: URL) -> None:
@@ -96,7 +97,7 @@ def restore(engine: Engine, name: str, file: Path, aside: Path) -> str:
     kept = ""
     if inspect(engine).has_table("people"):
         aside.parent.mkdir(mode=0o700, exist_ok=True)
-        dump(url, aside)
+        dump(url, aside, whole=False)
         kept = f"\nWhat was there before is kept as {aside}."
     with tempfile.TemporaryFile() as script:
         drops = [f"DROP TABLE IF EXISTS {table} CASCADE;" for table in (*metadata.tables, "alembic_version")]

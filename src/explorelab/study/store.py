@@ -126,6 +126,8 @@ class Store:
             self._claim.release()
 
     def _read[T](self, work: Work[T]) -> T:
+        if self._files is not None:
+            self._files.check()
         for left in reversed(range(RETRIES)):
             try:
                 with self.engine.connect() as connection:

@@ -24,10 +24,13 @@ class StoppedError(Refused):
 
     def __init__(self, why: str) -> None:
         super().__init__(
-            503, "stopped", f"The study stands still: {why}. What you see on this page is kept here; please leave it open.",
+            503, "stopped", f"The study stands still: {why}. Your last choice is kept on this page; please leave it open.",
             TRY_STOPPED_S,
         )  # fmt: skip
-        self.why = why
+        self.to_researcher = (
+            f"The study stands still: {why}. No choice is taken, so that none is lost. Stop the server, put the database "
+            "back or restore a backup (explorelab study restore), and start the server again."
+        )
 
 
 class Vitals:
