@@ -1,6 +1,7 @@
 """A study under load: 500 people who choose every 1.5 s, for a minute, against a request that does nothing at the same rate.
 
     python bench/study_load.py            # both databases, into bench/study.json and docs/benchmarks-study.md
+    python bench/study_load.py --closed-loop --people 20,500,1000,1500     # people whose clocks start with each answer
 
 The people are simulated by a process of its own (study_crowd.py). A choice counts as made when its answer has arrived, which
 the server sends once the choice is on disk.
@@ -102,6 +103,7 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
         "control_per_s": len(phases["control before"]["seconds"]) / phases["control before"]["took_s"],
         "errors": (choice["errors"] + control["errors"])[:20],
         "n_errors": len(choice["errors"]) + len(control["errors"]),
+        "put_off": choice["put_off"],
         "stored": stored,
         "memory_mib": memory,
         "processor_share": {name: value / choice["took_s"] for name, value in used.items()}
@@ -163,36 +165,60 @@ def summary(seconds: list[float]) -> dict[str, Any]:
     }
 
 
+def measured(database: str, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """What was measured on this database, printed in short; None where it is not installed."""
+    import postgres
+
+    if database == "sqlite":
+        one = measure("sqlite:///study.db", 1, settings, None)
+    elif postgres.programs() is None:
+        print(postgres.MISSING)
+        return None
+    else:
+        with postgres.cluster() as cluster:
+            one = measure(cluster.new_database(), 2, settings, cluster.folder)
+    shown = {name: value for name, value in one.items() if name not in ("choice", "control", "memory_mib")}
+    few = {name: {k: v for k, v in one[name].items() if k != "quantiles"} for name in ("choice", "control")}
+    print(json.dumps({"database": database, **settings, **few, **shown, "memory_mib": one["memory_mib"][::15]}, indent=1))
+    return one
+
+
+def several(text: str) -> list[str]:
+    """Words with commas between."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--people", type=int, default=500)
+    parser.add_argument("--people", type=several, default=["500"], help="how many; with --closed-loop several: 500,1000")
     parser.add_argument("--clock", type=float, default=1.5, help="seconds for a choice")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long choices are made")
     parser.add_argument("--control", type=float, default=20.0, help="how long the control runs, before and after")
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append")
+    parser.add_argument("--database", type=several, default=["sqlite", "postgresql"], help="sqlite,postgresql")
+    parser.add_argument(
+        "--closed-loop", action="store_true", help="each clock starts with the answer before, as in the browser"
+    )
     told = parser.parse_args()
-    import postgres
     import study_page
 
-    settings = {"people": told.people, "clock_s": told.clock, "seconds": told.seconds, "control_s": told.control}
+    crowds = [int(number) for number in told.people]
+    if len(crowds) > 1 and not told.closed_loop:
+        parser.error("several numbers of people need --closed-loop")
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    results["load"] = {"settings": settings, "cores": os.cpu_count(), "load_before": os.getloadavg()[0]} | {
-        name: results.get("load", {}).get(name) for name in ("sqlite", "postgresql")
-    }
-    for database in told.database or ("sqlite", "postgresql"):
-        if database == "sqlite":
-            measured = measure("sqlite:///study.db", 1, settings, None)
-        elif postgres.programs() is None:
-            print(postgres.MISSING)
-            continue
-        else:
-            with postgres.cluster() as cluster:
-                measured = measure(cluster.new_database(), 2, settings, cluster.folder)
-        results["load"][database] = measured
-        shown = {name: value for name, value in measured.items() if name not in ("choice", "control", "memory_mib")}
-        few = {name: {k: v for k, v in measured[name].items() if k != "quantiles"} for name in ("choice", "control")}
-        print(json.dumps({"database": database, **few, **shown, "memory_mib": measured["memory_mib"][::15]}, indent=1))
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    timing = {"clock_s": told.clock, "seconds": told.seconds, "control_s": told.control, "closed": told.closed_loop}
+    where = {"cores": os.cpu_count(), "load_before": os.getloadavg()[0]}
+    part = results.setdefault("closed_loop" if told.closed_loop else "load", {})
+    part |= {"settings": timing | ({} if told.closed_loop else {"people": crowds[0]}), **where}
+    for database in told.database:
+        for people in crowds:
+            one = measured(database, {"people": people, **timing})
+            if one is None:
+                break
+            if told.closed_loop:
+                part.setdefault(database, {})[str(people)] = one
+            else:
+                part[database] = one
+            RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     study_page.write(results)
 
 

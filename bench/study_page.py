@@ -66,6 +66,8 @@ def page(results: dict[str, Any], measured: dict[str, Any]) -> str:
         "![Share of requests that take longer than so many milliseconds, and memory over the minute](study-load.png)",
         "",
     ]
+    if results.get("closed_loop"):
+        lines += _closed(results["closed_loop"])
     if results.get("faults"):
         lines += _faults(results["faults"])
     return "\n".join(lines)
@@ -100,6 +102,40 @@ def _rows(measured: dict[str, Any]) -> list[str]:
     ]
 
 
+def _operator(one: dict[str, Any], *what: str) -> str:
+    """How often operators did this; a dash where that was not tried."""
+    return ", ".join(str(one["operator"].get(name, 0)) for name in what) if "operator" in one else "-"
+
+
+def _closed(part: dict[str, Any]) -> list[str]:
+    """People whose next clock starts with the answer."""
+    settings, cores, load = part["settings"], part["cores"], part["load_before"]
+    columns = (
+        "", "people", "choices a second", "choice, ms: p50 / p99 / max", "control, ms: p99", "put off", "errors",
+        "acknowledged / stored",
+    )  # fmt: skip
+    lines = [
+        "## In a closed loop",
+        "",
+        f"The same, but each person's next clock of {settings['clock_s']:g} s starts with the answer to the choice before, as",
+        "in the browser, and hardly varies: people who are answered together ask together the next time, which requests",
+        f"that come evenly cannot show. {settings['seconds']:.0f} s each, on {cores} cores (load {load:.1f} before the run).",
+        "Put off: requests that were answered 503 with the time after which to come again, because too many waited; their",
+        "waiting is in the figures.",
+        "",
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+    ]
+    for database, name in NAMES.items():
+        for people, one in sorted(part.get(database, {}).items(), key=lambda item: int(item[0])):
+            cells = (
+                name, people, f"{one['choices_per_s']:.0f}", "{p50:.1f} / {p99:.1f} / {max:.0f}".format(**one["choice"]),
+                f"{one['control']['p99']:.1f}", one["put_off"], one["n_errors"], f"{one['choice']['n']} / {one['stored']}",
+            )  # fmt: skip
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+    return [*lines, ""]
+
+
 def _faults(faults: dict[str, Any]) -> list[str]:
     """What was broken on purpose, and what came of it."""
     there = [name for name in NAMES if name in faults]
@@ -113,7 +149,9 @@ def _faults(faults: dict[str, Any]) -> list[str]:
         "`tests/study_faults.py`: 20 people at a time with clocks of 20 and 40 ms take part as the browser does, while the",
         "server is killed (`kill -9`) at random moments and started again, pages are reloaded, the study is opened in",
         "second tabs, connections are cut before, during and after requests and answers, and requests arrive again seconds",
-        "later. What people were shown is written down outside the server and compared with the database at the end.",
+        "later; databases are deleted, replaced and restored under the running server, which must stop by itself and lose",
+        "nothing once they are put back. What people were shown is written down outside the server and compared with the",
+        "database at the end.",
         "",
         f"| | {' | '.join(NAMES[name] for name in there)} |",
         f"|---{'|---' * len(there)}|",
@@ -122,6 +160,10 @@ def _faults(faults: dict[str, Any]) -> list[str]:
         row("second tabs", lambda one: str(one["tabs"])),
         row("connections cut", lambda one: str(one["cuts"])),
         row("requests that came again late", lambda one: str(one["cut"].get("repeated", 0))),
+        row("databases deleted, replaced, cut short or written over", lambda one: _operator(one, "attacks")),
+        row("backups under load, after a kill", lambda one: _operator(one, "backups under load", "backups after a kill")),
+        row("killed, broken and restored from a backup", lambda one: _operator(one, "restores")),
+        row("disks that took no more", lambda one: _operator(one, "full disks")),
         row("people, all to the end", lambda one: str(one["people"])),
         row("choices shown", lambda one: str(one["shown"])),
         row("choices in the database", lambda one: str(one["stored"])),
