@@ -117,9 +117,9 @@ def _closed(part: dict[str, Any]) -> list[str]:
     lines = [
         "## In a closed loop",
         "",
-        f"The same, but each person's next clock of {settings['clock_s']:g} s starts with the answer to the choice before, as",
+        f"The same, but each person's next clock of {settings['clock_s']:g} s starts with the answer to the one before, as",
         "in the browser, and hardly varies: people who are answered together ask together the next time, which requests",
-        f"that come evenly cannot show. {settings['seconds']:.0f} s each, on {cores} cores (load {load:.1f} before the run).",
+        f"that come evenly cannot show. {settings['seconds']:.0f} s each, on {cores} cores (load {load:.1f} before).",
         "Put off: requests that were answered 503 with the time after which to come again, because too many waited; their",
         "waiting is in the figures.",
         "",
