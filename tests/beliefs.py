@@ -51,7 +51,7 @@ def full_params(agent, noise_var=NOISE_VAR, horizon=HORIZON, n_arms=N_ARMS, dist
 def belief_after(agent, params, history, n_arms=N_ARMS):
     """What the agent believes after these (arm, reward) pairs."""
     learner = agent.rule.learner
-    belief = learner.resize(learner.init(params, n_arms), max(len(history), 1))
+    belief = learner.resize(params, learner.init(params, n_arms), max(len(history), 1))
     for arm, reward in history:
         belief = learner.update(params, belief, jnp.int32(arm), jnp.asarray(reward, belief.mean.dtype))
     return belief

@@ -190,9 +190,8 @@ def x_only(size=10):
 
 
 def learner_forms():
-    """The same learner twice: by rows and by square root, whatever the sizes."""
-    rows = correlated.correlated(None)
-    return {"rows": types.Learner(**{**vars(rows), "for_size": None}), "square-root": correlated.square_root(None)}
+    """The same learner twice: by rows and covariance, and by square root."""
+    return {"covariance": correlated.correlated(None), "square-root": correlated.square_root(None)}
 
 
 def with_learner(agent, learner):
@@ -200,7 +199,7 @@ def with_learner(agent, learner):
     return types.Agent(agent.name, rule, agent.params, agent.given)
 
 
-@pytest.mark.parametrize("form", ["rows", "square-root"])
+@pytest.mark.parametrize("form", ["covariance", "square-root"])
 @TRY
 @given(problem=problems(shapes=[(5, 40)]), rank=st.integers(1, 5))
 def test_both_forms_of_the_correlated_learner_play_naive_conditioning(form, problem, rank):
@@ -214,7 +213,7 @@ def test_both_forms_of_the_correlated_learner_play_naive_conditioning(form, prob
     agree(run(agent, task, horizon, seed), play(task, horizon, seed, reference.deterministic_ucl, beliefs), cost)
 
 
-@pytest.mark.parametrize("form", ["rows", "square-root"])
+@pytest.mark.parametrize("form", ["covariance", "square-root"])
 def test_a_prior_that_depends_on_x_alone_plays_naive_conditioning(form):
     task, horizon, seed = xl.landscape("B", 10.0), 60, 3
     mean = 30 + 0.01 * np.arange(100)  # or squares of one row would tie for ever, and rounding would decide
@@ -224,7 +223,7 @@ def test_a_prior_that_depends_on_x_alone_plays_naive_conditioning(form):
     agree(run(agent, task, horizon, seed), play(task, horizon, seed, reference.deterministic_ucl, beliefs))
 
 
-def test_rows_and_square_root_agree_over_a_long_horizon():
+def test_covariance_and_square_root_agree_over_a_long_horizon():
     task = xl.with_noise(xl.line(np.sin(np.arange(12.0))), 1.0)
     cov = reference.kernel_covariance(task.places, 4.0, 3.0)
     agent = xl.stochastic_ucl(prior_mean=np.linspace(0, 1, 12), prior_cov=cov, temperature=0.3)

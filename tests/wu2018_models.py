@@ -70,7 +70,7 @@ def gaussian_process(quirks: frozenset[str] = QUIRKS) -> Learner:
         known = var > 0
         return ReplayedBelief(mean, jnp.where(known, jnp.sqrt(jnp.where(known, var, 1.0)), 0.0), belief.plays)
 
-    return replace(library, replay=replay, for_size=None)
+    return replace(library, replay=replay)
 
 
 @cache

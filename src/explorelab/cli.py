@@ -63,6 +63,7 @@ class Keep(StrEnum):
 class Precision(StrEnum):
     """Floating-point precision of a simulation."""
 
+    AUTO = "auto"
     SINGLE = "single"
     DOUBLE = "double"
 
@@ -144,7 +145,9 @@ def simulate(
     replicates: Annotated[int | None, typer.Option("--replicates", "-n", help="Independent repetitions (1000).")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same result (0).")] = None,
     times: Times = None,
-    precision: Annotated[Precision | None, typer.Option(help="single (fast) or double.")] = None,
+    precision: Annotated[
+        Precision | None, typer.Option(help="auto (single where it can hold the numbers), single or double.")
+    ] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu or gpu.")] = None,
     memory: Annotated[str | None, typer.Option(help="Memory to stay within, such as 512MiB (1GiB).")] = None,
     as_json: AsJson = False,

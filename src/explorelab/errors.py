@@ -18,6 +18,10 @@ class InterruptedByUserError(ExplorelabError):
     """The user stopped the work."""
 
 
+class PrecisionWarning(UserWarning):
+    """The numbers of a simulation are more than its precision can be trusted with."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in a table, with the nearest known name as a suggestion."""
     known = sorted(known)

@@ -18,7 +18,7 @@ def summary(runs: xr.Dataset) -> dict[str, Any]:
     """Mean and standard error of every quantity at each recorded time, for each setting, ready for JSON."""
     return {
         **{name: runs.attrs[name] for name in ("agent", "task", "horizon", "replicates", "seed", "precision")},
-        **({"note": runs.attrs["note"]} if "note" in runs.attrs else {}),
+        **{name: runs.attrs[name] for name in ("precision_note", "note") if name in runs.attrs},
         "settings": [{"sweep": setting, "times": _times(one)} for setting, one in each_setting(runs)],
     }
 

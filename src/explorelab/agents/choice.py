@@ -11,6 +11,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
 from explorelab.agents.best_arm import log_probs_of_best
+from explorelab.agents.ties import is_best, same
 from explorelab.agents.types import Available, Chance, ChoiceRule, Moment, Params, Value
 
 NEVER = -jnp.inf
@@ -20,10 +21,8 @@ def _among(value: Value, available: Available) -> Value:
     return value if available is None else jnp.where(available, value, NEVER)
 
 
-def _best(value: Value, available: Available) -> Bool[Array, " arm"]:
-    value = _among(value, available)
-    # "None is better", not "equal to the best": the same arms, and some arm even if a value were not a number.
-    best = ~(value < value.max())
+def _best(params: Params, belief: Any, value: Value, available: Available) -> Bool[Array, " arm"]:
+    best = is_best(params, belief, _among(value, available))
     # Where every available arm is worth -inf, so is what stands for the others.
     return best if available is None else best & available
 
@@ -45,11 +44,11 @@ def _draw_lowest(
     params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     # Not argmax: on a CPU, XLA runs it one arm at a time, while compare and min are vectorised over replicates.
-    return jnp.where(_best(value, available), _arms(value), value.shape[0]).min()
+    return jnp.where(_best(params, belief, value, available), _arms(value), value.shape[0]).min()
 
 
 def _log_probs_lowest(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-    first = jnp.where(_best(value, available), _arms(value), value.shape[0]).min()
+    first = jnp.where(_best(params, belief, value, available), _arms(value), value.shape[0]).min()
     return jnp.where(_arms(value) == first, 0.0, NEVER).astype(value.dtype)
 
 
@@ -62,11 +61,11 @@ def _pick_uniformly(candidates: Bool[Array, " arm"], uniform: Float[Array, ""]) 
 def _draw_random_tie(
     params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
-    return _pick_uniformly(_best(value, available), chance.uniform)
+    return _pick_uniformly(_best(params, belief, value, available), chance.uniform)
 
 
 def _log_probs_random_tie(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-    best = _best(value, available)
+    best = _best(params, belief, value, available)
     return jnp.where(best, -jnp.log(best.sum().astype(value.dtype)), NEVER)
 
 
@@ -94,7 +93,9 @@ def boltzmann(value: Value, temperature: Float[Array, ""], available: Available)
     # A derivative is taken of both branches of a `where`: first see what can be divided, then divide that alone.
     reached = finite & ~alike & jnp.isfinite(below / jnp.where(alike, 1.0, temperature))
     logits = jnp.where(reached, below, 0.0) / jnp.where(reached, temperature, 1.0)
-    possible = _best(value, available) | ((reached | alike) & finite & jnp.isfinite(top))
+    best = ~(value < top) | ((temperature == 0) & same(value, top))
+    best = best if available is None else best & available
+    possible = best | ((reached | alike) & finite & jnp.isfinite(top))
     return jax.nn.log_softmax(jnp.where(possible, logits, NEVER))
 
 
@@ -121,7 +122,7 @@ def smallest_gap(value: Value, available: Available = None) -> Float[Array, ""]:
     if value.shape[0] < 2:
         return jnp.zeros((), value.dtype)
     ordered = jnp.sort(_among(value, available))
-    gaps = jnp.where(ordered[1:] == ordered[:-1], 0.0, ordered[1:] - ordered[:-1])
+    gaps = jnp.where(same(ordered[1:], ordered[:-1]), 0.0, ordered[1:] - ordered[:-1])
     if available is None:
         return gaps.min()
     # Arms that are not available are sorted to the front; a single one that is has no gap.
@@ -222,7 +223,7 @@ def _epsilon_greedy(name: str, epsilon: Callable[[Params, Value, Moment], Float[
     def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
         at_random = epsilon(params, value, moment)
         allowed = jnp.ones(value.shape, bool) if available is None else available
-        best = _best(value, available)
+        best = _best(params, belief, value, available)
         return log_of((1 - at_random) * best / best.sum() + at_random * allowed / allowed.sum())
 
     def draw(
@@ -246,7 +247,7 @@ def _draw_independent(
     unseen = jnp.isinf(belief.sd)
     noise = jax.random.normal(chance.key, belief.mean.shape, belief.mean.dtype)
     drawn = jnp.where(unseen, jnp.inf, belief.mean + belief.sd * noise)
-    return _pick_uniformly(_best(drawn, available), chance.uniform)
+    return _pick_uniformly(_best(params, belief, drawn, available), chance.uniform)
 
 
 def _log_probs_independent(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
@@ -261,15 +262,14 @@ def _draw_joint(
     params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     drawn = belief.mean + belief.root @ jax.random.normal(chance.key, belief.mean.shape, belief.mean.dtype)
-    return _pick_uniformly(_best(drawn, available), chance.uniform)
+    return _pick_uniformly(_best(params, belief, drawn, available), chance.uniform)
 
 
 def _log_probs_joint(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
     """By counting 4 096 joint draws with a fixed key: no closed form exists for correlated arms. Not fit to score by."""
     draws = jax.random.normal(jax.random.key(0), (4096, belief.mean.shape[0]), belief.mean.dtype)
     drawn = belief.mean + draws @ belief.root.T
-    drawn = drawn if available is None else jnp.where(available, drawn, NEVER)
-    best = drawn == drawn.max(1, keepdims=True)
+    best = jax.vmap(lambda one: _best(params, belief, one, available))(drawn)
     return log_of((best / best.sum(1, keepdims=True)).mean(0))
 
 

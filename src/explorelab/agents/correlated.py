@@ -1,4 +1,4 @@
-"""The correlated Gaussian learner, in two exact forms of the same conditioning step.
+"""The correlated Gaussian learner.
 
 Conditioning on a reward r from arm i (covariance form; the paper's precision form fails for singular priors):
 
@@ -6,9 +6,13 @@ Conditioning on a reward r from arm i (covariance form; the paper's precision fo
     mu    += v (r - mu[i]) / sqrt(noise_var + Sigma[i, i])
     Sigma -= v v'
 
-*Rows* keeps v_1 .. v_t and never forms Sigma: a step costs O(arms x t), least while t is small.
-*Square root* keeps S with Sigma = S S' and conditions it by Potter's update: O(arms^2) a step whatever t is, never
-loses positive semidefiniteness over long horizons, and gives joint draws from the belief.
+At first only the rows v_1 .. v_t are kept, and the one column of Sigma that a step needs is made of them: O(arms x t), least
+while t is small. After `ROWS_PER_ARM` x arms steps they are subtracted from the prior once and for all, and Sigma itself is
+kept: O(arms^2) whatever t is. When that happens, and how many rows there is room for, does not depend on the horizon: the
+first steps are the same, bit for bit, however many follow. Every number of an arm is made by the same operations in the same
+order as any other's, so that arms which are alike by symmetry stay alike.
+
+Rules that draw from the joint belief need a square root S of Sigma = S S', conditioned by Potter's update.
 """
 
 from __future__ import annotations
@@ -25,12 +29,18 @@ from explorelab.agents.kernels import KERNELS, correlation
 from explorelab.agents.learners import before_each
 from explorelab.agents.types import Learner, Params, Told, Value
 
-STAGES = 5
-"""Rows are added in so many stages: each is compiled apart, and each row not yet there is a row not multiplied."""
+ROWS_PER_ARM = 4
+"""Rows cost arms x t a step, the covariance about 2 arms^2; measured to cross at t = 8 N for 25 arms, 4 N for 100."""
+
+FIRST_ROOM = 24
+"""Room for rows doubles in stages: each is compiled apart, and each row not yet there is a row not multiplied."""
+
+GRAIN = 32
+"""By how many units in the last place of prior_var / noise_sd two values may differ through rounding alone."""
 
 
-class RowsBelief(NamedTuple):
-    """Correlated belief as the rows v_1 .. v_t that have been subtracted from the prior covariance."""
+class CorrelatedBelief(NamedTuple):
+    """Correlated belief: the prior covariance and the rows to be subtracted from it, or the covariance itself."""
 
     mean: Value
     var: Value
@@ -38,6 +48,10 @@ class RowsBelief(NamedTuple):
     arms: Int[Array, " row"]
     """Which arm each row came from; -1 for rows not yet there."""
     n_seen: Int[Array, ""]
+    cov: Float[Array, "arm arm"] | None = None
+    """None while there are rows."""
+    counted: Value | None = None
+    """How often each arm had been seen when the rows were given up, and since."""
 
     @property
     def sd(self) -> Value:
@@ -46,7 +60,9 @@ class RowsBelief(NamedTuple):
 
     @property
     def plays(self) -> Value:
-        """How often each arm has been seen; counted when asked, which is cheaper than at every step."""
+        """How often each arm has been seen; counted from rows when asked, which is cheaper than at every step."""
+        if self.counted is not None:
+            return self.counted
         return (self.arms[:, None] == jnp.arange(self.mean.shape[0])).sum(0, dtype=jnp.int32)
 
 
@@ -67,39 +83,73 @@ def _prior_mean(params: Params, n_arms: int) -> Value:
     return jnp.broadcast_to(params["prior_mean"], (n_arms,)).astype(params["prior_cov"].dtype)
 
 
-def init_rows(params: Params, n_arms: int) -> RowsBelief:
+def init_correlated(params: Params, n_arms: int) -> CorrelatedBelief:
     """The prior, with no rows yet."""
     cov = params["prior_cov"]
     rows, arms = jnp.zeros((0, n_arms), cov.dtype), jnp.zeros(0, jnp.int32)
-    return RowsBelief(_prior_mean(params, n_arms), jnp.diag(cov), rows, arms, jnp.int32(0))
+    return CorrelatedBelief(_prior_mean(params, n_arms), jnp.diag(cov), rows, arms, jnp.int32(0))
 
 
-def resize_rows(belief: RowsBelief, until: int) -> RowsBelief:
-    """The same belief with room for `until` rows; rows not yet seen are zero and change nothing."""
-    room = until - belief.rows.shape[0]
+def _rooms(n_arms: int) -> list[int]:
+    """How many rows there is room for, stage after stage."""
+    rooms, most = [FIRST_ROOM], ROWS_PER_ARM * n_arms
+    while 2 * rooms[-1] < most:
+        rooms.append(2 * rooms[-1])
+    return [*rooms[:-1], most]
+
+
+def stages_of_rooms(n_arms: int, horizon: int) -> tuple[int, ...]:
+    """The times until which each room lasts; what is left after the last goes without rows."""
+    return (*(room for room in _rooms(n_arms) if room < horizon), horizon)
+
+
+def resize_rows(params: Params, belief: CorrelatedBelief, until: int) -> CorrelatedBelief:
+    """The same belief with room for `until` rows, or its covariance where that is cheaper; rows not yet seen are zero."""
+    rooms = _rooms(belief.mean.shape[0])
+    if until > rooms[-1]:
+        return _without_rows(params, belief)
+    more = next(room for room in rooms if room >= until) - belief.rows.shape[0]
     return belief._replace(
-        rows=jnp.pad(belief.rows, ((0, room), (0, 0))), arms=jnp.pad(belief.arms, (0, room), constant_values=-1)
+        rows=jnp.pad(belief.rows, ((0, more), (0, 0))), arms=jnp.pad(belief.arms, (0, more), constant_values=-1)
     )
 
 
-def seen_rows(params: Params, belief: RowsBelief | RootBelief) -> Value:
+def _without_rows(params: Params, belief: CorrelatedBelief) -> CorrelatedBelief:
+    cov = params["prior_cov"] - belief.rows.T @ belief.rows
+    n_arms = belief.mean.shape[0]
+    return belief._replace(
+        rows=belief.rows[:0],
+        arms=belief.arms[:0],
+        cov=jnp.where(jnp.eye(n_arms, dtype=bool), belief.var, cov),
+        counted=belief.plays,
+    )
+
+
+def plays_of(params: Params, belief: CorrelatedBelief | RootBelief) -> Value:
     """How often each arm has been seen."""
     return belief.plays
 
 
-def update_rows(params: Params, belief: RowsBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> RowsBelief:
-    """The belief after one reward: the arm's posterior covariance column becomes the next row."""
-    column = params["prior_cov"][arm] - belief.rows[:, arm] @ belief.rows
+def update_correlated(
+    params: Params, belief: CorrelatedBelief, arm: Int[Array, ""], reward: Float[Array, ""]
+) -> CorrelatedBelief:
+    """The belief after one reward: the arm's posterior covariance column, scaled, is the next row."""
+    column = params["prior_cov"][arm] - belief.rows[:, arm] @ belief.rows if belief.cov is None else belief.cov[arm]
     scale = lax.rsqrt(params["noise_var"] + belief.var[arm])
     row = column * scale
-    return RowsBelief(
+    after = belief._replace(
         mean=belief.mean + row * ((reward - belief.mean[arm]) * scale),
         # Rounding may take a variance that is really zero a hair below it.
         var=jnp.maximum(belief.var - row**2, 0),
-        rows=lax.dynamic_update_index_in_dim(belief.rows, row, belief.n_seen, 0),
-        arms=belief.arms.at[belief.n_seen].set(arm.astype(jnp.int32)),
         n_seen=belief.n_seen + 1,
     )
+    if belief.cov is None:
+        return after._replace(
+            rows=lax.dynamic_update_index_in_dim(belief.rows, row, belief.n_seen, 0),
+            arms=belief.arms.at[belief.n_seen].set(arm.astype(jnp.int32)),
+        )
+    assert belief.counted is not None
+    return after._replace(cov=belief.cov - row[:, None] * row, counted=belief.counted.at[arm].add(1))
 
 
 class ReplayedBelief(NamedTuple):
@@ -154,11 +204,14 @@ def update_root(params: Params, belief: RootBelief, arm: Int[Array, ""], reward:
 
 
 def _prior_cov(kernel: str | None, params: Params, distances: Float[Array, "arm arm"] | None) -> Params:
-    if kernel is None:
-        return params
-    assert distances is not None  # checked at the door, where the error can name the task
-    cov = params["prior_var"] * correlation(KERNELS[kernel], distances, jnp.asarray(params["length_scale"]))
-    return {**params, "prior_cov": cov}
+    if kernel is not None:
+        assert distances is not None  # checked at the door, where the error can name the task
+        cov = params["prior_var"] * correlation(KERNELS[kernel], distances, jnp.asarray(params["length_scale"]))
+        params = {**params, "prior_cov": cov}
+    cov = params["prior_cov"]
+    # What is subtracted from the prior variance leaves its rounding behind: of this size in a mean or a standard deviation.
+    grain = GRAIN * jnp.finfo(cov.dtype).eps * jnp.diag(cov).max() * lax.rsqrt(params["noise_var"])
+    return {**params, "grain": grain}
 
 
 def _prior_root(kernel: str | None, params: Params, distances: Float[Array, "arm arm"] | None) -> Params:
@@ -167,39 +220,31 @@ def _prior_root(kernel: str | None, params: Params, distances: Float[Array, "arm
     return {**params, "prior_root": vectors * jnp.sqrt(jnp.maximum(eigenvalues, 0))}
 
 
-def _row_stages(n_arms: int, horizon: int) -> tuple[int, ...]:
-    n = min(STAGES, -(-horizon // 8))
-    return tuple(-(-horizon * stage // n) for stage in range(1, n + 1))
-
-
 @cache
 def correlated(kernel: str | None) -> Learner:
     """The correlated learner for a named kernel, or for a prior covariance given as a matrix (`None`).
 
     Cached, so that agents built twice are the same constant to `jit`.
     """
-    root = square_root(kernel)
     return Learner(
         name="correlated",
         prepare=lambda params, distances: _prior_cov(kernel, params, distances),
-        init=init_rows,
-        update=update_rows,
-        stages=_row_stages,
+        init=init_correlated,
+        update=update_correlated,
+        stages=stages_of_rooms,
         resize=resize_rows,
-        seen=seen_rows,
+        seen=plays_of,
         replay=replay_rows,
-        # Rows cost arms x t a step, the square root about 2 arms^2; measured to cross at t = 8 N for 25 arms, 4 N for 100.
-        for_size=lambda n_arms, horizon: correlated(kernel) if horizon <= 4 * n_arms else root,
     )
 
 
 @cache
 def square_root(kernel: str | None) -> Learner:
-    """The correlated learner in square-root form, whatever the horizon: for rules that draw from the joint belief."""
+    """The correlated learner in square-root form: for rules that draw from the joint belief."""
     return Learner(
         name="correlated-square-root",
         prepare=lambda params, distances: _prior_root(kernel, params, distances),
         init=init_root,
         update=update_root,
-        seen=seen_rows,
+        seen=plays_of,
     )

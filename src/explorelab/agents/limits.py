@@ -7,14 +7,16 @@ value infinity. Beliefs are Gaussian (`mean`, `sd`) for the Bayesian rules and s
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import ndtri
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float
 
 from explorelab.agents.learners import prior_weight
+from explorelab.agents.quantiles import upper_quantile
+from explorelab.agents.ties import is_best
 from explorelab.agents.types import Moment, Params, Value
 
 
@@ -43,15 +45,15 @@ def _mean_and_bonus(belief: Any, width: Float[Array, ""]) -> Value:
 def upper_credible_limit(params: Params, belief: Any, moment: Moment) -> Value:
     """Q_i = mu_i + sigma_i Phi^-1(1 - 1/(K t^a)), the (1 - 1/(K t^a))-upper credible limit of every arm (section IV.A)."""
     t = _time(moment, belief.mean)
-    # -ndtri(alpha), not ndtri(1 - alpha): the latter loses every digit as alpha shrinks.
-    quantile = -ndtri(1 / (params["credibility_scale"] * t ** params["credibility_power"]))
+    # The logarithm of 1/(K t^a): t^a itself is soon more than any number can hold.
+    quantile = upper_quantile(-jnp.log(params["credibility_scale"]) - params["credibility_power"] * jnp.log(t))
     return _mean_and_bonus(belief, quantile)
 
 
 def bayes_ucb(params: Params, belief: Any, moment: Moment) -> Value:
     """The 1 - 1/(t (log T)^c) quantile of the belief (Kaufmann, Cappe & Garivier 2012, algorithm 1)."""
     t = _time(moment, belief.mean)
-    quantile = -ndtri(1 / (t * jnp.log(params["horizon"]) ** params["log_power"]))
+    quantile = upper_quantile(-jnp.log(t) - params["log_power"] * jnp.log(jnp.log(params["horizon"])))
     return _mean_and_bonus(belief, quantile)
 
 
@@ -59,8 +61,8 @@ def gp_ucb(params: Params, belief: Any, moment: Moment) -> Value:
     """mu_i + sqrt(beta_t) sigma_i, beta_t = 2 log(N t^2 pi^2 / (6 delta)) (Srinivas et al. 2012, theorem 1, finite D)."""
     t = _time(moment, belief.mean)
     n_arms = belief.mean.shape[0]
-    beta = params["beta_scale"] * 2 * jnp.log(n_arms * t**2 * jnp.pi**2 / (6 * params["failure_probability"]))
-    return _mean_and_bonus(belief, jnp.sqrt(beta))
+    log_odds = math.log(n_arms * math.pi**2 / 6) + 2 * jnp.log(t) - jnp.log(params["failure_probability"])
+    return _mean_and_bonus(belief, jnp.sqrt(params["beta_scale"] * 2 * log_odds))
 
 
 def mean_only(params: Params, belief: Any, moment: Moment) -> Value:
@@ -204,7 +206,7 @@ def aht(params: Params, belief: Any, moment: Moment) -> Value:
     share = params.get("leader_share", 0.5 / n_arms**2)
     eligible = belief.plays >= jnp.maximum(share * plays, 1)
     leader_mean = jnp.where(eligible, belief.mean, -jnp.inf)
-    leader = jnp.where(leader_mean == leader_mean.max(), arms, n_arms).min()
+    leader = jnp.where(is_best(params, belief, leader_mean), arms, n_arms).min()
     bound = belief.mean + jnp.sqrt(2 * params["noise_var"] * jnp.log(jnp.maximum(plays, 1)) / jnp.maximum(belief.plays, 1))
     challenger = moment.n_decisions % n_arms
     duel = jnp.where(arms == challenger, bound, jnp.where(arms == leader, belief.mean, -jnp.inf))

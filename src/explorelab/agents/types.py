@@ -69,12 +69,10 @@ class Learner:
     """The belief after one reward from one arm."""
     stages: Callable[[int, int], tuple[int, ...]] = lambda n_arms, horizon: (horizon,)
     """Times at which the belief's arrays change size, the last one being the horizon."""
-    resize: Callable[[Any, int], Any] = lambda belief, until: belief
+    resize: Callable[[Params, Any, int], Any] = lambda params, belief, until: belief
     """The same belief with room for the rewards up to that time."""
     seen: Callable[[Params, Any], Value] | None = None
     """How often each arm has been seen, where the belief knows; otherwise the simulator counts."""
-    for_size: Callable[[int, int], Learner] | None = None
-    """The equivalent learner that is cheapest for so many arms and steps, where there is more than one."""
     replay: Callable[[Params, int, Told], Any] | None = None
     """The belief before every trial (its `mean` and `sd`) of a block whose choices are known, all at once; the same numbers
     as `update` one by one, and cheaper to differentiate. None: one by one."""

@@ -110,7 +110,7 @@ def generate(
     values = _values(built.agent, built.data.fixed, params or {}, choices.n_participants, copies)
     fixed = {name: value for name, value in built.data.fixed.items() if name not in values}
     kind = _kinds(many)
-    plan = Plan(_cheapest(built.agent.rule, many), many.layout.n_arms, noise, not (kind == NOTHING).any())
+    plan = Plan(built.agent.rule, many.layout.n_arms, noise, not (kind == NOTHING).any())
     scale, keys = _noise_scale(choices, noise), chance.keys_from(seed)
 
     def call(rows: Row, count: Any) -> Any:
@@ -147,13 +147,6 @@ def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copi
                 agent.build(**{**agent.given, name: float(extreme)})
         values[name] = np.resize(value, n * copies)  # repeats it, copy after copy
     return values
-
-
-def _cheapest(rule: Rule, choices: Choices) -> Rule:
-    """The same rule with the form of its learner that suits so many arms and trials."""
-    if rule.learner.for_size is None:
-        return rule
-    return replace(rule, learner=rule.learner.for_size(choices.layout.n_arms, choices.n_trials))
 
 
 def _kinds(choices: Choices) -> np.ndarray:
@@ -221,7 +214,7 @@ def _play(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, 
     step = partial(_trial, plan, params, row.means, scale, keys, row.number)
     played, begin = [], 0
     for end in learner.stages(plan.n_arms, horizon):
-        state = state._replace(belief=learner.resize(state.belief, end))
+        state = state._replace(belief=learner.resize(params, state.belief, end))
         available = None if row.available is None else row.available[begin:end]
         now = (
             jnp.arange(begin + 1, end + 1, dtype=jnp.int32),

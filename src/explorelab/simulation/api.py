@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -13,13 +14,16 @@ import xarray as xr
 from explorelab import checks
 from explorelab.agents.registry import assumes_noise
 from explorelab.agents.types import Agent
-from explorelab.errors import InputError
+from explorelab.errors import InputError, PrecisionWarning
 from explorelab.recording import recording_times
+from explorelab.simulation.precision import why_not
 from explorelab.simulation.run import DEFAULT_MEMORY, Request, Result, run
 from explorelab.tasks import Task
 
 LONGEST_SINGLE = 2**24
 """Beyond this, adding 1 to a float32 count changes nothing."""
+
+PRECISIONS = {"auto": "auto", "single": "float32", "double": "float64"}
 
 type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
 
@@ -35,7 +39,7 @@ def simulate(
     sweep: Mapping[str, Sequence[Any]] | None = None,
     keep: Keep = "auto",
     visits: Literal["final", "times"] = "final",
-    precision: Literal["single", "double"] = "single",
+    precision: Literal["auto", "single", "double"] = "auto",
     device: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
@@ -52,14 +56,36 @@ def simulate(
 
     `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards received.
     The same seed gives the same result whatever the memory and the number of cores.
+
+    `precision="auto"` is single wherever that can hold the numbers, and double elsewhere; the attribute `precision` says
+    which it was, and `precision_note` why. A precision that cannot be trusted with the numbers is a `PrecisionWarning`.
     """
     request = _checked(agent, task, horizon, replicates, seed, times, keep, visits, precision, device, memory)
     names, grid, agents = _settings(agent, {} if sweep is None else sweep)
     request = dataclasses.replace(request, keep=_what_fits(request, len(agents)))
     for each in agents:
         _check_fit(each, task, request.horizon)
+    dtype, note = _precision(agents, task, request)
+    request = dataclasses.replace(request, dtype=dtype)
     results = _in_groups(agents, task, request, progress)
-    return _dataset(agent, task, request, names, grid, results)
+    return _dataset(agent, task, request, note, names, grid, results)
+
+
+def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, str]:
+    """The precision to compute in, one for all settings, and a sentence on it where there is something to say."""
+
+    def doubts(dtype: str) -> str | None:
+        return next((why for each in agents if (why := why_not(dtype, each, task, request.horizon)) is not None), None)
+
+    asked = request.dtype
+    single = doubts("float32") if asked != "float64" else None
+    dtype = "float64" if asked == "float64" or (asked == "auto" and single) else "float32"
+    reason = doubts("float64") if dtype == "float64" else single
+    if reason is not None:
+        note = f"{'Double' if dtype == 'float64' else 'Single'} precision may not be enough here: {reason}."
+        warnings.warn(note, PrecisionWarning, stacklevel=3)
+        return dtype, note
+    return dtype, f"Double precision, because {single}." if single else ""
 
 
 def _checked(
@@ -84,7 +110,7 @@ def _checked(
         raise InputError(f"horizon must be below 2 147 483 647, got {horizon}.")
     checks.one_of("keep", keep, dict.fromkeys(["auto", "statistics", "replicates", "trajectories"], 0))
     checks.one_of("visits", visits, dict.fromkeys(["final", "times"], 0))
-    checks.one_of("precision", precision, dict.fromkeys(["single", "double"], 0))
+    checks.one_of("precision", precision, PRECISIONS)
     if precision == "single" and horizon > LONGEST_SINGLE:
         raise InputError(
             f"horizon must be at most {LONGEST_SINGLE} in single precision, which counts no further, got {horizon}: "
@@ -97,7 +123,7 @@ def _checked(
         times=_times(horizon, times, keep == "trajectories"),
         keep=keep,
         visits_at_times=visits == "times",
-        dtype="float32" if precision == "single" else "float64",
+        dtype=PRECISIONS[precision],
         device=device,
         memory=None if memory is None else checks.whole("memory", memory, at_least=1 << 20),
     )
@@ -176,7 +202,13 @@ def _in_groups(agents: list[Agent], task: Task, request: Request, progress: bool
 
 
 def _dataset(
-    agent: Agent, task: Task, request: Request, names: list[str], grid: list[list[Any]], results: list[Result]
+    agent: Agent,
+    task: Task,
+    request: Request,
+    precision_note: str,
+    names: list[str],
+    grid: list[list[Any]],
+    results: list[Result],
 ) -> xr.Dataset:
     shape = [len(values) for values in grid]
 
@@ -196,6 +228,7 @@ def _dataset(
         "replicates": request.replicates,
         "seed": request.seed,
         "precision": request.dtype,
+        **({"precision_note": precision_note} if precision_note else {}),
         **({"note": task.note} if task.note else {}),
     }
     return xr.Dataset(variables, coords=coords, attrs=attrs)

@@ -93,9 +93,17 @@ def bytes_per_replicate(rule: Rule, plan: Plan, n_settings: int, on_cpu: bool) -
 
 
 def _belief_numbers(rule: Rule, plan: Plan) -> int:
-    belief = jax.eval_shape(lambda: rule.learner.resize(rule.learner.init(_any_params(plan), plan.n_arms), plan.horizon))
+    """Numbers in a replicate's belief when it is largest."""
+    params, learner = _any_params(plan), rule.learner
+
+    def sizes() -> list[Any]:
+        beliefs = [learner.init(params, plan.n_arms)]
+        for end in learner.stages(plan.n_arms, plan.horizon):
+            beliefs.append(learner.resize(params, beliefs[-1], end))
+        return beliefs[1:]
+
     # The covariance of a correlated prior is shared by the batch, but its rows are read whole at each step.
-    return max(1, sum(leaf.size for leaf in jax.tree.leaves(belief)))
+    return max(1, *(sum(leaf.size for leaf in jax.tree.leaves(belief)) for belief in jax.eval_shape(sizes)))
 
 
 def _any_params(plan: Plan) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class World(NamedTuple):
     """The task as arrays."""
 
     means: Float[Array, " arm"]
+    """Counted from each setting's `origin`, once it is known; until then in float64, from zero."""
     gaps: Float[Array, " arm"]
     """In float64, as regret is."""
     noise_scale: Float[Array, ""]
@@ -69,6 +70,7 @@ class Tally(NamedTuple):
 
     regret: Float[Array, ""]
     reward: Float[Array, ""]
+    """Counted from the origin, as each reward is."""
     cost: Float[Array, ""]
     transitions: Int[Array, ""]
 
@@ -104,7 +106,7 @@ def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys
     walk = _start(rule, plan, params, world)
     recorded, begin = [], 0
     for end, cuts in stages(rule, plan):
-        walk = walk._replace(belief=rule.learner.resize(walk.belief, end))
+        walk = walk._replace(belief=rule.learner.resize(params, walk.belief, end))
         walk, records = _stage(step, partial(_visits, rule, params), plan, walk, begin, cuts)
         recorded.append(records)
         begin = end
@@ -275,10 +277,12 @@ def play_many(
     """
 
     def one_setting(params: Params) -> Any:
-        ready = prepared(rule, params, world.ways)
+        ready = prepared(rule, {name: value for name, value in params.items() if name != "origin"}, world.ways)
+        # In float64, so that what is left of large means is exact.
+        here = world._replace(means=(world.means - params["origin"]).astype(plan.dtype))
 
         def one_replicate(replicate: UInt32[Array, ""]) -> Records:
-            return play(rule, plan, ready, world, keys, replicate)
+            return play(rule, plan, ready, here, keys, replicate)
 
         if batch is None:
             records = jax.vmap(one_replicate)(replicates)

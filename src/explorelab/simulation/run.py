@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,11 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab.agents.types import Agent, Rule, Ways
+from explorelab.agents.types import Agent, Ways
 from explorelab.progress import Progress
 from explorelab.simulation import chance
 from explorelab.simulation.device import cut, find_device, working_memory
 from explorelab.simulation.engine import Plan, Records, Tally, World, play_many
+from explorelab.simulation.precision import counted_from, origin_of
 from explorelab.simulation.statistics import Moments, Running
 from explorelab.tasks import Task
 
@@ -35,6 +35,7 @@ class Request:
     """"statistics", "replicates" or "trajectories"."""
     visits_at_times: bool
     dtype: str
+    """"auto" until the agents are known."""
     device: str
     memory: int | None
     """Bytes to stay within; None: what suits the device."""
@@ -52,7 +53,7 @@ class Result:
 
 def run(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:
     """Results of agents that share a rule and differ in parameters alone."""
-    rule, plan = _sized(agents[0].rule, task, request), _plan(task, request)
+    rule, plan = agents[0].rule, _plan(task, request)
     device = find_device(request.device)
     budget = request.memory or working_memory(device, DEFAULT_MEMORY)
     division = cut(rule, plan, len(agents), request.replicates, budget, device)
@@ -77,13 +78,14 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
             if records is not None:
                 kept.append(records)
             bar.advance(min(division.tile, request.replicates - bar.done))
-    return _results(len(agents), task, plan, request.replicates, running, kept)
+    return _results(arguments["settings"]["origin"], task, plan, request.replicates, running, kept)
 
 
 def _results(
-    n: int, task: Task, plan: Plan, replicates: int, running: dict[str, Running], kept: list[Records]
+    origins: np.ndarray, task: Task, plan: Plan, replicates: int, running: dict[str, Running], kept: list[Records]
 ) -> list[Result]:
-    could_have = task.best * np.asarray(plan.times)
+    # Rewards were counted from the origin; so is the best that they could have been.
+    could_have = (task.best - origins)[:, None] * np.asarray(plan.times)
     stats = {name: r.result() for name, r in running.items()}
     reward_mean, reward_se = stats.pop("reward")
     stats["observed_regret"] = (could_have - reward_mean, reward_se)
@@ -91,22 +93,18 @@ def _results(
     if kept:
         # The last tile may be wider than what was asked for.
         whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :replicates], *kept)
-        curves = {**whole.totals._asdict(), "observed_regret": could_have - whole.totals.reward}
+        curves = {**whole.totals._asdict(), "observed_regret": could_have[:, None] - whole.totals.reward}
         if whole.steps is not None:
-            curves |= {"choice": whole.steps.arm, "reward": whole.steps.reward, "chosen": whole.steps.chosen}
+            reward = whole.steps.reward + origins[:, None, None] if origins.any() else whole.steps.reward
+            curves |= {"choice": whole.steps.arm, "reward": reward, "chosen": whole.steps.chosen}
     return [
         Result(
             {name: mean[i] for name, (mean, _) in stats.items()},
             {name: se[i] for name, (_, se) in stats.items()},
             {name: values[i] for name, values in curves.items()},
         )
-        for i in range(n)
+        for i in range(len(origins))
     ]
-
-
-def _sized(rule: Rule, task: Task, request: Request) -> Rule:
-    choose = rule.learner.for_size
-    return rule if choose is None else dataclasses.replace(rule, learner=choose(task.n_arms, request.horizon))
 
 
 def _plan(task: Task, request: Request) -> Plan:
@@ -126,7 +124,10 @@ def _plan(task: Task, request: Request) -> Plan:
 
 def _arguments(agents: list[Agent], task: Task, request: Request) -> dict[str, Any]:
     added = {"noise_var": task.noise.var, "horizon": request.horizon, "n_arms": task.n_arms}
-    settings = [{**added, **agent.params} for agent in agents]
+    settings = []
+    for agent in agents:
+        origin = origin_of(agent, task)
+        settings.append({**counted_from(origin, {**added, **agent.params}), "origin": origin})
     return {
         "settings": {name: np.stack([np.asarray(s[name]) for s in settings]) for name in settings[0]},
         "means": task.means,
@@ -146,7 +147,7 @@ def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], W
         return None if value is None else jnp.asarray(value, plan.dtype)
 
     world = World(
-        means=real(arguments["means"]),
+        means=jnp.asarray(arguments["means"], jnp.float64),
         gaps=jnp.asarray(arguments["gaps"], jnp.float64),
         noise_scale=real(arguments["noise_scale"]),
         ways=Ways(real(arguments["distances"]), real(arguments["walks"])),
@@ -154,7 +155,9 @@ def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], W
         mean_costs=real(arguments["mean_costs"]),
         start=jnp.int32(arguments["start"]),
     )
-    return {n: real(v) for n, v in arguments["settings"].items()}, world, jnp.asarray(arguments["keys"])
+    settings = {n: real(v) for n, v in arguments["settings"].items()}
+    settings["origin"] = jnp.asarray(arguments["settings"]["origin"], jnp.float64)
+    return settings, world, jnp.asarray(arguments["keys"])
 
 
 def _in_order[Out](work: Callable[[int], Out], items: range, workers: int) -> Iterator[Out]:

@@ -5,7 +5,6 @@ The parts are the ones that simulate and fit: learner, limit and choice rule, in
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,10 +33,7 @@ class Mind:
 
     def begin(self, n_trials: int) -> None:
         """Forget the last block; the next has so many choices."""
-        learner = self._agent.rule.learner
-        if learner.for_size is not None:
-            learner = learner.for_size(self._n_arms, n_trials)
-        self._rule = replace(self._agent.rule, learner=learner)
+        self._rule = self._agent.rule
         given = {"noise_var": self._noise_var, "horizon": n_trials, "n_arms": self._n_arms, **self._agent.params}
         with jax.enable_x64(True):
             params = {name: jnp.asarray(value, jnp.float64) for name, value in given.items()}
@@ -60,7 +56,7 @@ class Mind:
 @partial(jax.jit, static_argnames=("rule", "n_arms", "n_trials"))
 def _begin(rule: Rule, n_arms: int, n_trials: int, params: Params, ways: Ways) -> tuple[Params, Any]:
     ready = prepared(rule, params, ways)
-    return ready, rule.learner.resize(rule.learner.init(ready, n_arms), n_trials)
+    return ready, rule.learner.resize(ready, rule.learner.init(ready, n_arms), n_trials)
 
 
 @partial(jax.jit, static_argnames="rule")

@@ -1,0 +1,215 @@
+"""Whether a precision can hold the numbers of a simulation, and from where rewards are counted so that it more often can.
+
+Agents know nothing of where rewards have their zero: add a number to every mean and to the prior mean, and they choose the
+same. So means are counted from the prior mean (where there is none, from the best arm if all are far from zero), and single
+precision is asked to hold differences alone. Where it cannot hold those either, `why_not` says so in a clause.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from explorelab.agents.types import Agent
+from explorelab.tasks import Task
+
+FAR = 16
+"""Means this many times as large as what they differ by, or vary by, are counted from the best of them."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a precision can hold."""
+
+    size: float
+    """Largest number whose square may appear, and the inverse of the smallest."""
+    steps: int
+    """Steps over which counts and averages are kept."""
+    detail: float
+    """Size of the values over what tells arms apart, times the steps over which it must."""
+    tight: float
+    """Noise variance over prior variance: what the prior counts as in rewards, beside which one more must show."""
+    wide: float
+    """Prior variance over noise variance, where the one is subtracted from the other (correlated priors)."""
+    alike: float
+    """How far from 1 the correlation of two arms must be."""
+    drift: float
+    """Prior variance over what drifting adds to it at each step."""
+    levels: float
+    """Half the number of whole rewards that can be drawn."""
+
+
+LIMITS = {
+    "float32": Limits(1e15, 2**20, 2.0**22, 1e4, 1e3, 1e-3, 2.0**17, 2.0**20),
+    "float64": Limits(1e140, 2**31, 2.0**50, 1e10, 1e12, 1e-9, 2.0**45, 2.0**30),
+}
+"""Tried out: inside, results in the two precisions agree to within a small part of their standard error."""
+
+SAME = 1e-13
+"""Correlations this close to 1 mean that two arms are one."""
+
+
+class Numbers(NamedTuple):
+    """What decides: a task and an agent's parameters, counted from `origin`."""
+
+    task: Task
+    params: dict[str, Any]
+    horizon: int
+    origin: float
+    prior_cov: np.ndarray | None
+    """Of correlated priors."""
+
+
+def origin_of(agent: Agent, task: Task) -> float:
+    """From where this agent's rewards are counted; 0 for agents composed by hand, which may care where zero is."""
+    if agent.build is None:
+        return 0.0
+    params = agent.params
+    if "prior_mean" in params and np.all(np.isfinite(params.get("prior_var", 0.0))):
+        prior = np.asarray(params["prior_mean"], float)
+        return float(prior if prior.ndim == 0 else prior[np.argmin(np.abs(prior - np.median(prior)))])
+    means = task.means
+    scale = max(task.noise.var**0.5, float(np.ptp(means)))
+    return task.best if np.abs(means).max() > FAR * scale else 0.0
+
+
+def counted_from(origin: float, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters with a prior mean that is counted from there; where the prior says nothing, it may as well be that."""
+    if "prior_mean" not in params:
+        return params
+    shifted = np.asarray(params["prior_mean"], float) - origin
+    unknown = np.isinf(np.asarray(params.get("prior_var", 0.0), float))
+    return {**params, "prior_mean": np.where(unknown, 0.0, shifted)}
+
+
+def why_not(dtype: str, agent: Agent, task: Task, horizon: int) -> str | None:
+    """Why this precision cannot be trusted with these numbers, as a clause; None if it can."""
+    origin = origin_of(agent, task)
+    given = {"noise_var": task.noise.var, **agent.params}
+    numbers = Numbers(task, counted_from(origin, given), horizon, origin, _prior_cov(agent, given, task))
+    limits = LIMITS[dtype]
+    return next((reason for rule in RULES if (reason := rule(numbers, limits)) is not None), None)
+
+
+def _prior_cov(agent: Agent, given: dict[str, Any], task: Task) -> np.ndarray | None:
+    if "prior_cov" not in given and "length_scale" not in given:
+        return None
+    with jax.enable_x64(True):
+        params = {name: jnp.asarray(value, jnp.float64) for name, value in given.items()}
+        distances = None if task.distances is None else jnp.asarray(task.distances, jnp.float64)
+        return np.asarray(agent.rule.learner.prepare(params, distances)["prior_cov"])
+
+
+def _too_long(n: Numbers, limits: Limits) -> str | None:
+    return None if n.horizon <= limits.steps else f"averages over {n.horizon} steps need more digits"
+
+
+def _values(n: Numbers) -> Iterator[tuple[str, Any, float]]:
+    """Every number that the agents compute with, its name, and the power of the rewards' unit that it has."""
+    yield "the means", n.task.means - n.origin, 1
+    yield "the noise", n.task.noise.scale, 1
+    if n.task.costs is not None:
+        yield "the transition costs", n.task.costs.mean, 1
+    for name, value in n.params.items():
+        if not name.startswith(("ucb2_", "gittins_")):  # tables that were made, not given
+            yield name, value, 2 if name.endswith(("_var", "_cov")) else 1
+
+
+def _too_large_or_small(n: Numbers, limits: Limits) -> str | None:
+    for name, value, power in _values(n):
+        sizes = np.abs(np.asarray(value, float))
+        sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+        if sizes.size and sizes.max() > limits.size**power:
+            return f"{name} of {sizes.max():g} and what follows from it are too large"
+        # The means may differ by as little as they like: it is the largest of them that sets the scale.
+        smallest = sizes.max() if name == "the means" and sizes.size else sizes.min(initial=math.inf)
+        if smallest < limits.size**-power:
+            return f"{name} of {smallest:g} and what follows from it are too small"
+    return None
+
+
+def _too_fine(n: Numbers, limits: Limits) -> str | None:
+    gaps = n.task.gaps[n.task.gaps > 0]
+    apart = max(n.task.noise.var**0.5, float(gaps.min()) if gaps.size else 0.0)
+    if apart == 0:
+        return None
+    size = max(float(np.abs(n.task.means - n.origin).max()), float(np.max(np.abs(n.params.get("prior_mean", 0.0)))))
+    size = max(size, _bonus(n))
+    if size / apart * n.horizon <= limits.detail:
+        return None
+    return f"values as large as {size:g} must be told apart to a small part of {apart:g} over {n.horizon} steps"
+
+
+def _bonus(n: Numbers) -> float:
+    """About the largest bonus of an arm that has been seen once."""
+    p, log_t = {k: float(np.max(v)) for k, v in n.params.items() if np.ndim(v) == 0}, math.log(n.horizon + 1)
+    log_tail = log_t * p.get("credibility_power", 1.0) + math.log(max(p.get("credibility_scale", 1.0), 1.0))
+    log_tail += p.get("log_power", 0.0) * math.log(max(log_t, math.e)) - math.log(p.get("failure_probability", 1.0))
+    gaussian = math.sqrt(2 * p["noise_var"] * log_tail * max(p.get("beta_scale", 1.0), 1.0))
+    spread = math.sqrt(p["noise_var"]) * abs(p.get("bonus", 0.0))
+    ranged = p.get("reward_range", 0.0) * math.sqrt(2 * log_t)
+    return max(gaussian, spread, ranged, ranged * p.get("range_weight", 0.0) * p.get("exploration_rate", 0.0))
+
+
+def _prior_vars(n: Numbers) -> np.ndarray:
+    given = np.diag(n.prior_cov) if n.prior_cov is not None else np.asarray(n.params.get("prior_var", math.inf))
+    return given[np.isfinite(given) & (given > 0)]
+
+
+def _too_tight(n: Numbers, limits: Limits) -> str | None:
+    weight = float(n.params["noise_var"]) / _prior_vars(n).min(initial=math.inf)
+    return None if weight <= limits.tight else f"a prior worth {weight:g} rewards hardly moves with one more"
+
+
+def _too_wide(n: Numbers, limits: Limits) -> str | None:
+    ratio = _prior_vars(n).max(initial=0.0) / max(float(n.params["noise_var"]), 1e-300)
+    if n.prior_cov is None or ratio <= limits.wide:
+        return None
+    return f"a correlated prior {ratio:g} times as wide as the noise leaves too few digits for what is learned"
+
+
+def _too_alike(n: Numbers, limits: Limits) -> str | None:
+    if n.prior_cov is None:
+        return None
+    sd = np.sqrt(np.diag(n.prior_cov))
+    both = np.outer(sd, sd)
+    apart = 1 - n.prior_cov[both > 0] / both[both > 0]
+    least = apart.min(initial=1.0, where=apart > SAME)
+    if least >= limits.alike:
+        return None
+    return f"two arms with a prior correlation of 1 - {least:.1g} can hardly be told apart"
+
+
+def _too_slow(n: Numbers, limits: Limits) -> str | None:
+    drift = float(n.params.get("drift_var", 0.0))
+    ratio = _prior_vars(n).max(initial=0.0) / drift if drift > 0 else 0.0
+    if ratio <= limits.drift:
+        return None
+    return f"a drift variance of {drift:g} is lost beside a prior variance {ratio:g} times as large"
+
+
+def _too_many_levels(n: Numbers, limits: Limits) -> str | None:
+    if n.task.noise.kind == "gaussian" or n.task.noise.scale <= limits.levels:
+        return None
+    return f"whole rewards from -{n.task.noise.scale:g} to {n.task.noise.scale:g} cannot all be drawn"
+
+
+type PrecisionRule = Callable[[Numbers, Limits], str | None]
+
+RULES: tuple[PrecisionRule, ...] = (
+    _too_long,
+    _too_large_or_small,
+    _too_fine,
+    _too_tight,
+    _too_wide,
+    _too_alike,
+    _too_slow,
+    _too_many_levels,
+)
+"""What can go wrong, each a function of the numbers and the limits that gives a reason or None."""

@@ -1,0 +1,129 @@
+"""Ties: values that are equal on paper are equal to every agent, in every form, and rounding never decides."""
+
+from dataclasses import replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import explorelab as xl
+from explorelab.agents import parameters_of
+from explorelab.agents.choice import GREEDY, smallest_gap
+from explorelab.agents.types import Chance, Moment
+from explorelab.fitting.likelihood import blocks_of, log_likelihoods, ways_of
+from explorelab.people.writing import choices_from_runs
+from explorelab.recovery.designs import design
+from explorelab.recovery.generate import generate
+
+SQUARE = xl.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)
+ROWS_LAST = 36
+"""Steps after which nine arms' beliefs are kept in another form."""
+
+X = np.repeat(np.arange(3), 3)
+PRIORS = {
+    "exponential": 4 * np.exp(-SQUARE.distances / 2),
+    "nearly singular": 4 * np.exp(-(SQUARE.distances**2) / 800),
+    # Squares of one column are known together, and tie for ever.
+    "singular": 4 * np.exp(-np.abs(X[:, None] - X) / 3),
+}
+
+
+def arms(prior, horizon, ties, precision):
+    agent = xl.deterministic_ucl(prior_mean=1.0, prior_cov=PRIORS[prior], ties=ties)
+    return xl.simulate(agent, SQUARE, horizon, 256, 3, keep="trajectories", precision=precision).choice.values
+
+
+@pytest.mark.parametrize(("ties", "precision"), [("random", "single"), ("random", "double"), ("lowest", "double")])
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_correlated_agent_chooses_the_same_arms_however_many_steps_follow(prior, ties, precision):
+    short, long = (arms(prior, horizon, ties, precision) for horizon in (ROWS_LAST, ROWS_LAST + 1))
+    np.testing.assert_array_equal(short, long[:, :ROWS_LAST])
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("prior", PRIORS)
+def test_every_arm_may_come_first_under_a_prior_that_treats_them_alike(prior, precision):
+    counts = np.bincount(arms(prior, ROWS_LAST + 1, "random", precision)[:, 0], minlength=9)
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def scores(agent, choices):
+    """Log-probability of every choice of every block."""
+    with jax.enable_x64(True):
+        added = {"noise_var": choices.layout.noise_var, "horizon": choices.n_trials, "n_arms": choices.layout.n_arms}
+        params = {name: jnp.asarray(value, jnp.float64) for name, value in {**added, **agent.params}.items()}
+        one = partial(log_likelihoods, agent.rule, params, ways_of(choices.layout), choices.layout.n_arms)
+        return np.asarray(jax.jit(jax.vmap(one))(blocks_of(choices)))
+
+
+WITH_TIES = [name for name in xl.AGENTS if "ties" in parameters_of(name)]
+INTEGERS = xl.with_noise(xl.grid([[1.0, 2.0], [2.0, 1.0]]), xl.integer_noise(2))
+
+
+@pytest.mark.parametrize("name", WITH_TIES)
+def test_what_a_greedy_agent_chooses_is_possible_to_its_likelihood(name):
+    """Whole rewards that come in any order, and arms in symmetric places: values tie all the time."""
+    prior = {"prior_mean": 1.5, "prior_var": 4.0, "length_scale": 1.5} if "length_scale" in parameters_of(name) else {}
+    agent = xl.AGENTS[name](**prior, ties="random")
+    made = generate(design(INTEGERS, 20, 1, 40), agent, seed=1, noise="integer")
+    assert np.isfinite(scores(agent, made)).all()
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_what_is_simulated_is_possible_to_the_likelihood(prior):
+    agent = xl.deterministic_ucl(prior_mean=1.0, prior_cov=PRIORS[prior])
+    runs = xl.simulate(agent, SQUARE, ROWS_LAST + 1, 256, 3, keep="trajectories", precision="double")
+    assert np.isfinite(scores(agent, choices_from_runs(runs, SQUARE))).all()
+
+
+def chosen(rule, value, mean, params=None):
+    """The first arm of all that the rule may choose."""
+    belief = Belief(jnp.asarray(mean))
+    moment = Moment(jnp.int32(2), jnp.int32(1))
+    log_probs = rule.log_probs(params or {}, belief, jnp.asarray(value), moment, None)
+    drawn = rule.draw(params or {}, belief, jnp.asarray(value), moment, None, Chance(jnp.float32(0.999), None))
+    return np.flatnonzero(np.asarray(log_probs) > -np.inf).tolist(), int(drawn)
+
+
+class Belief:
+    """A belief with nothing but a mean."""
+
+    def __init__(self, mean):
+        self.mean = mean
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
+def test_values_that_differ_by_rounding_tie_at_any_scale(scale):
+    value = np.float32(scale) * np.array([0.5, 1 + 1e-7, 1.0], np.float32)
+    assert chosen(GREEDY["random"], value, 0 * value) == ([1, 2], 2)
+
+
+def test_what_is_left_of_larger_numbers_ties():
+    """A mean of -500 and a bonus of 500: what remains is rounding."""
+    value = np.array([3e-5, 1e-5, -2.0], np.float32)
+    assert chosen(GREEDY["random"], value, np.full(3, -500, np.float32)) == ([0, 1], 1)
+
+
+def test_an_arm_far_away_does_not_make_the_others_tie():
+    value = np.array([0.0, 0.5, -1e9], np.float32)
+    assert chosen(GREEDY["lowest"], value, value) == ([1], 1)
+
+
+def test_infinite_values_tie_among_themselves_alone():
+    value = np.array([1.0, np.inf, 1e30, np.inf], np.float32)
+    assert chosen(GREEDY["random"], value, np.zeros(4, np.float32)) == ([1, 3], 3)
+
+
+def test_the_smallest_gap_is_none_where_two_values_differ_by_rounding():
+    assert smallest_gap(jnp.float32([3.0, 1.0, 3.0000002])) == 0
+
+
+def test_a_replayed_belief_ties_where_the_agents_own_does():
+    """The paper's landscape is the same in every row: twenty symmetric squares after the first choices."""
+    task = xl.with_noise(replace(xl.landscape("B"), note=""), 10.0)
+    agent = xl.deterministic_ucl(prior_mean=30.0, prior_var=1e8, length_scale=4.0, kernel="squared-exponential")
+    runs = xl.simulate(agent, task, 20, 10, 2, keep="trajectories", precision="double")
+    assert np.isfinite(scores(agent, choices_from_runs(runs, task))).all()
