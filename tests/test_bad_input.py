@@ -110,7 +110,12 @@ RUNS = {
     "horizon of zero": (lambda: simulate(horizon=0), "horizon", "at least 1", "got 0"),
     "horizon of half a step": (lambda: simulate(horizon=1.5), "horizon", "whole number", "1.5"),
     "horizon too long to count": (lambda: simulate(horizon=2**31), "horizon", "2 147 483 647"),
-    "horizon too long for single precision": (lambda: simulate(horizon=2**24 + 1), "horizon", "16777216", "double"),
+    "horizon too long for single precision": (
+        lambda: simulate(horizon=2**24 + 1, precision="single"),
+        "horizon",
+        "16777216",
+        "double",
+    ),
     "no replicates": (lambda: simulate(replicates=0), "replicates", "at least 1", "got 0"),
     "seed that is no number": (lambda: simulate(seed="lucky"), "seed", "whole number", "'lucky'"),
     "seed of no whole number": (lambda: simulate(seed=0.5), "seed", "whole number", "0.5"),

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from explorelab.agents.ucl import block_ucl, deterministic_ucl, stochastic_ucl
     from explorelab.bounding import bounds
-    from explorelab.errors import ExplorelabError, InputError
+    from explorelab.errors import ExplorelabError, InputError, PrecisionWarning
     from explorelab.fitting.api import fit, load_fit
     from explorelab.fitting.comparison import compare
     from explorelab.fitting.crossvalidation import cross_validate
@@ -119,7 +119,7 @@ _WHERE = {
     ),
     "agents.ucl": ("block_ucl", "deterministic_ucl", "stochastic_ucl"),
     "bounding": ("bounds",),
-    "errors": ("ExplorelabError", "InputError"),
+    "errors": ("ExplorelabError", "InputError", "PrecisionWarning"),
     "fitting.api": ("fit", "load_fit"),
     "fitting.comparison": ("compare",),
     "fitting.crossvalidation": ("cross_validate",),
@@ -161,6 +161,7 @@ __all__ = [
     "Choices",
     "ExplorelabError",
     "InputError",
+    "PrecisionWarning",
     "Task",
     "agrawal_hedge_teneketzis",
     "bandit",

@@ -60,8 +60,9 @@ def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
     console = Console()
     console.print(f"{runs.attrs['agent']} on {runs.attrs['task']}", highlight=False, markup=False)
     console.print(f"{runs.attrs['replicates']} replicates, seed {runs.attrs['seed']}", highlight=False)
-    if "note" in runs.attrs:
-        console.print(runs.attrs["note"], highlight=False)
+    for note in ("note", "precision_note"):
+        if note in runs.attrs:
+            console.print(runs.attrs[note], highlight=False)
     for setting, one in each_setting(runs):
         title = ", ".join(
             f"{name} = {value:g}" if _is_number(value) else f"{name} = {value}" for name, value in setting.items()

@@ -157,7 +157,10 @@ def simulate(
     keep: Annotated[Keep | None, typer.Option(help="What --save holds; auto keeps replicates if they fit.")] = None,
 ) -> None:
     """Simulate an agent on a task and report regret, transitions, transition cost and visits."""
+    import warnings
+
     from explorelab import flags, spec
+    from explorelab.errors import PrecisionWarning
     from explorelab.files import check_writable, write_whole
     from explorelab.simulation.api import simulate as run
     from explorelab.summary import summary, tidy
@@ -184,7 +187,9 @@ def simulate(
         how.setdefault("visits", "times")
     if save is None:
         how.setdefault("keep", "statistics")
-    with long_work():
+    with long_work(), warnings.catch_warnings():
+        # What there is to say of the precision stands in the result, and is printed with it.
+        warnings.simplefilter("ignore", PrecisionWarning)
         runs = run(who, where, sweep=tables["sweep"], **how)
     if save is not None:
         write_whole(save, lambda path: _save(runs, path))

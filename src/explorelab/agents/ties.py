@@ -34,5 +34,5 @@ def is_best(params: Params, belief: Any, value: Value) -> Bool[Array, " arm"]:
     A value near the best is as large as it is, or the difference of two larger numbers: then the belief's mean is one of
     them. The outlying values of other arms do not count.
     """
-    more = jnp.abs(belief.mean) + jnp.abs(params.get("prior_mean", 0.0))
+    more = jnp.abs(getattr(belief, "mean", 0.0)) + jnp.abs(params.get("prior_mean", 0.0))
     return same(value, value.max(), more, params.get("grain", 0.0))
