@@ -175,7 +175,9 @@ def test_choices_on_a_graph_are_scored_as_they_were_drawn() -> None:
     assert float(score_test(scores(free, agent))["p"]) < 1e-6
 
 
-@pytest.mark.parametrize("agent", [xl.block_ucl(), xl.ucb2(alpha=0.5), xl.agrawal_hedge_teneketzis()], ids=lambda agent: agent.name)
+@pytest.mark.parametrize(
+    "agent", [xl.block_ucl(), xl.ucb2(alpha=0.5), xl.agrawal_hedge_teneketzis()], ids=lambda agent: agent.name
+)
 def test_arms_that_a_block_keeps_to_are_not_choices(agent: xl.Agent) -> None:
     task = xl.bandit(MEANS, 1.0)
     choices = choices_from_runs(xl.simulate(agent, task, 60, replicates=3, seed=3, keep="trajectories"), task)

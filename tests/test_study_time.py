@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from explorelab.study.clock import steady
 from small_study import small_study
 from study_lab import Lab, Tab, in_play
 
 from explorelab.study import tables
-from explorelab.study.clock import steady
 from explorelab.study.game import slack_s
 
 

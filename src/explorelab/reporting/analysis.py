@@ -11,9 +11,10 @@ import xarray as xr
 
 from explorelab.agents import Agent
 from explorelab.errors import InputError
+from explorelab.fitting.model import parsed
 from explorelab.people.data import Choices
 from explorelab.people.reading import CheckReport
-from explorelab.reporting.models import free_of, parsed
+from explorelab.reporting.models import free_of
 from explorelab.reporting.settings import FEW_PEOPLE, Settings
 
 type Step = Callable[[str], None]

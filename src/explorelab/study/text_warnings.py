@@ -75,7 +75,7 @@ def _start(text: str) -> str:
 @cache
 def _permissive() -> MarkdownIt:
     converter = MarkdownIt("commonmark", {"html": True}).enable("table")
-    converter.validateLink = lambda _: True  # type: ignore[method-assign]
+    converter.validateLink = lambda url: True  # type: ignore[method-assign]
     return converter
 
 
