@@ -17,6 +17,7 @@ import explorelab as xl
 from explorelab.cli import app
 from explorelab.errors import InputError, InterruptedByUserError
 from explorelab.fitting.comparison import compare
+from explorelab.fitting.model import parsed
 from explorelab.people.data import Choices
 from explorelab.people.phenotypes import phenotypes
 from explorelab.people.reading import read_choices
@@ -25,7 +26,7 @@ from explorelab.recovery.designs import design
 from explorelab.recovery.generate import generate
 from explorelab.reporting import analysis
 from explorelab.reporting.demo import demo_population, on_the_line
-from explorelab.reporting.models import models_of, parsed
+from explorelab.reporting.models import models_of
 from explorelab.reporting.run import report
 from explorelab.reporting.settings import noise_of, settings_for
 
