@@ -28,7 +28,7 @@ UNITS = {
 }
 """Powers of the rewards' unit."""
 
-ORDINARY = {"prior_mean": 0.4, "prior_var": 2.0, "length_scale": 1.5, "noise_var": 1.0}
+ORDINARY = {"prior_mean": 0.4, "prior_var": 2.0, "length_scale": 4.0, "noise_var": 1.0}
 
 
 def task(scale=1.0, offset=0.0):
@@ -56,7 +56,7 @@ SETTINGS = {
     "large": lambda name: (built(name, **in_units(name, 1e12)), task(1e12)),
     "beyond single precision": lambda name: (built(name, **in_units(name, 1e25)), task(1e25)),
     "tight prior": lambda name: (built(name, prior_var=1e-8), task()),
-    "wide prior": lambda name: (built(name, prior_var=1e8), task()),
+    "wide prior": lambda name: (built(name, prior_var=1e7), task()),
     "noise taken for large": lambda name: (built(name, noise_var=1e10), task()),
     "nearly one arm": lambda name: (built(name, length_scale=3e3), task()),
     "demanding": lambda name: (built(name, credibility_power=10.0, log_power=60.0, failure_probability=1e-40), task()),
@@ -124,9 +124,10 @@ HARD = {
     "detail": (lambda: (xl.mean_greedy(prior_mean=1e9, prior_var=1.0), task(), 10), "told apart"),
     "range": (lambda: (xl.ucb1(reward_range=1e8), task(), 10), "told apart"),
     "tightness": (lambda: (xl.deterministic_ucl(prior_var=1e-6), task(), 10), "worth 1e+06 rewards"),
-    "width": (lambda: (xl.deterministic_ucl(prior_var=1e6, length_scale=1.0), task(), 10), "1e+06 times as wide"),
+    "width": (lambda: (xl.deterministic_ucl(prior_var=1e6, length_scale=4.0), task(), 10), "1e+06 times as wide"),
     "matrix": (lambda: (xl.deterministic_ucl(prior_cov=1e6 * np.eye(12)), task(), 10), "1e+06 times as wide"),
     "likeness": (lambda: (xl.deterministic_ucl(prior_var=1.0, length_scale=1e5), task(), 10), "correlation of 1 - 1e-05"),
+    "faintness": (lambda: (xl.deterministic_ucl(prior_var=1.0, length_scale=1.0), task(), 10), "correlation of 2e-05"),
     "drift": (lambda: (xl.kalman_value(drift_var=1e-9), task(), 10), "drift variance of 1e-09"),
     "levels": (lambda: (xl.ucb1(), xl.with_noise(task(), xl.integer_noise(10**7)), 10), "whole rewards from -1e+07"),
 }

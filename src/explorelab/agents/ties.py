@@ -19,20 +19,25 @@ CLOSE = {"float32": 2.0**-20, "float64": 2.0**-40}
 """Relative differences below which values are the same: well above what rounding adds up to, well below what matters."""
 
 
-def same(a: Value, b: Value, more: Any = 0.0, grain: Any = 0.0) -> Bool[Array, " *shape"]:
-    """Whether values are the same but for rounding: of `more`, the size of what cancelled, or of the size `grain`.
+def _size(value: Value) -> Value:
+    return jnp.where(jnp.isinf(value), 0.0, jnp.abs(value))
+
+
+def same(a: Value, b: Value) -> Bool[Array, " *shape"]:
+    """Whether values are the same but for rounding.
 
     Said as "not further apart", so that infinite values of one sign are the same, and some arm is the best in any case.
     """
-    size = jnp.where(jnp.isinf(a), 0.0, jnp.abs(a)) + jnp.abs(more)
-    return ~(jnp.abs(a - b) > CLOSE[a.dtype.name] * size + grain)
+    return ~(jnp.abs(a - b) > CLOSE[a.dtype.name] * _size(a))
 
 
 def is_best(params: Params, belief: Any, value: Value) -> Bool[Array, " arm"]:
     """Which arms have the highest value, but for rounding.
 
     A value near the best is as large as it is, or the difference of two larger numbers: then the belief's mean is one of
-    them. The outlying values of other arms do not count.
+    them. The outlying values of other arms do not count. `grain` is the rounding that a learner leaves behind.
     """
-    more = jnp.abs(getattr(belief, "mean", 0.0)) + jnp.abs(params.get("prior_mean", 0.0))
-    return same(value, value.max(), more, params.get("grain", 0.0))
+    top, close = value.max(), CLOSE[value.dtype.name]
+    rounding = close * (_size(top) + jnp.abs(params.get("prior_mean", 0.0))) + params.get("grain", 0.0)
+    # "None is better": some arm is the best even if a value were not a number.
+    return ~(value < top - (rounding + close * jnp.abs(getattr(belief, "mean", 0.0))))

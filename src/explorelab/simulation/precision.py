@@ -39,20 +39,22 @@ class Limits:
     """Prior variance over noise variance, where the one is subtracted from the other (correlated priors)."""
     alike: float
     """How far from 1 the correlation of two arms must be."""
+    faint: float
+    """How large the squared correlation of two arms must be for the one to show in the other's variance."""
     drift: float
     """Prior variance over what drifting adds to it at each step."""
     levels: float
     """Half the number of whole rewards that can be drawn."""
 
 
+SAME, NOTHING = 1e-13, 2.0**-40
+"""Correlations this close to 1 mean that two arms are one; squared ones this small, that they have nothing in common."""
+
 LIMITS = {
-    "float32": Limits(1e15, 2**20, 2.0**22, 1e4, 1e3, 1e-3, 2.0**17, 2.0**20),
-    "float64": Limits(1e140, 2**31, 2.0**50, 1e10, 1e12, 1e-9, 2.0**45, 2.0**30),
+    "float32": Limits(1e15, 2**20, 2.0**22, 1e4, 1e3, 1e-3, 2.0**-16, 2.0**17, 2.0**20),
+    "float64": Limits(1e140, 2**31, 2.0**50, 1e10, 1e12, 1e-9, NOTHING, 2.0**45, 2.0**30),
 }
 """Tried out: inside, results in the two precisions agree to within a small part of their standard error."""
-
-SAME = 1e-13
-"""Correlations this close to 1 mean that two arms are one."""
 
 
 class Numbers(NamedTuple):
@@ -174,16 +176,25 @@ def _too_wide(n: Numbers, limits: Limits) -> str | None:
     return f"a correlated prior {ratio:g} times as wide as the noise leaves too few digits for what is learned"
 
 
-def _too_alike(n: Numbers, limits: Limits) -> str | None:
+def _correlations(n: Numbers) -> np.ndarray:
+    """Of all pairs of arms that are not known for certain; none for independent arms."""
     if n.prior_cov is None:
-        return None
+        return np.zeros(0)
     sd = np.sqrt(np.diag(n.prior_cov))
     both = np.outer(sd, sd)
-    apart = 1 - n.prior_cov[both > 0] / both[both > 0]
+    return np.abs(n.prior_cov[both > 0] / both[both > 0])
+
+
+def _too_alike(n: Numbers, limits: Limits) -> str | None:
+    apart = 1 - _correlations(n)
     least = apart.min(initial=1.0, where=apart > SAME)
-    if least >= limits.alike:
-        return None
-    return f"two arms with a prior correlation of 1 - {least:.1g} can hardly be told apart"
+    return None if least >= limits.alike else f"arms with a prior correlation of 1 - {least:.1g} can hardly be told apart"
+
+
+def _too_faint(n: Numbers, limits: Limits) -> str | None:
+    squared = _correlations(n) ** 2
+    least = squared.min(initial=1.0, where=squared > NOTHING)
+    return None if least >= limits.faint else f"a prior correlation of {least**0.5:.1g} hardly shows in a variance"
 
 
 def _too_slow(n: Numbers, limits: Limits) -> str | None:
@@ -209,6 +220,7 @@ RULES: tuple[PrecisionRule, ...] = (
     _too_tight,
     _too_wide,
     _too_alike,
+    _too_faint,
     _too_slow,
     _too_many_levels,
 )
