@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from rich.console import Console
-from rich.table import Table
 
 from explorelab import checks
 from explorelab.agents import AGENTS, parameters_of
 from explorelab.summary import each_setting
+from explorelab.terminal_table import print_table
+from explorelab.written_numbers import tidied
 
 
 def entries(name: str | None = None) -> list[dict[str, Any]]:
@@ -67,14 +68,13 @@ def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
         title = ", ".join(
             f"{name} = {value:g}" if _is_number(value) else f"{name} = {value}" for name, value in setting.items()
         )
-        table = Table(title=title or None, title_justify="left", caption=_most_visited(one), caption_justify="left")
-        for heading in ("time", "regret", "se", "observed regret", "transitions", "cost"):
-            table.add_column(heading, justify="right")
+        rows = []
         for i in _spread(one.sizes["time"], n_rows):
             now = one.isel(time=i)
             numbers = (now.regret_mean, now.regret_se, now.observed_regret_mean, now.transitions_mean, now.cost_mean)
-            table.add_row(str(now.time.item()), *(_number(float(v)) for v in numbers))
-        console.print(table)
+            rows.append([str(now.time.item()), *(_number(float(v)) for v in numbers)])
+        headings = ("time", "regret", "se", "observed regret", "transitions", "cost")
+        print_table(console, headings, rows, title=title, caption=_most_visited(one), words=())
 
 
 def _is_number(value: Any) -> bool:
@@ -117,7 +117,9 @@ def bounds_as_json(table: xr.Dataset) -> dict[str, Any]:
 def _clean(value: Any) -> Any:
     if isinstance(value, list):
         return [_clean(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float):
+        return tidied(value) if math.isfinite(value) else None
+    return value
 
 
 def show_bounds(table: xr.Dataset) -> None:
@@ -127,12 +129,11 @@ def show_bounds(table: xr.Dataset) -> None:
     console.print(f"algorithm: {table.attrs['algorithm']}; prior quality (zeta): {table.attrs['prior_quality']:.3g}")
     names = [f"{source}_{what}" for what in ("regret", "cost") for source in ("published", "corrected")]
     names = ["lai_robbins_regret", *(n for n in names if np.isfinite(table[n].values).any())]
-    grid = Table()
-    for heading in ("time", *(HEADINGS.get(name, name.replace("_", " ")) for name in names)):
-        grid.add_column(heading, justify="right")
-    for time in table.time.values.tolist():
-        grid.add_row(str(time), *(_number(float(table[name].sel(time=time))) for name in names))
-    console.print(grid)
+    headings = ("time", *(HEADINGS.get(name, name.replace("_", " ")) for name in names))
+    rows = [
+        [str(time), *(_number(float(table[name].sel(time=time))) for name in names)] for time in table.time.values.tolist()
+    ]
+    print_table(console, headings, rows, words=())
     console.print(f"Lai-Robbins: {table.lai_robbins_regret.attrs['valid_when']}", highlight=False)
     for sentence, about in _reasons(table).items():
         console.print(f"{_and(about)}: {sentence}", highlight=False)

@@ -164,6 +164,7 @@ def simulate(
     from explorelab.files import check_writable, write_whole
     from explorelab.simulation.api import simulate as run
     from explorelab.summary import summary, tidy
+    from explorelab.written_numbers import DIGITS
 
     tables = flags.tables_from(config, agent, parameter, flags.task_flags(locals()))
     for name in ("horizon", "replicates", "seed", "precision", "device", "memory", "keep"):
@@ -194,7 +195,7 @@ def simulate(
     if save is not None:
         write_whole(save, lambda path: _save(runs, path))
     if csv is not None:
-        write_whole(csv, lambda path: tidy(runs).to_csv(path, index=False))
+        write_whole(csv, lambda path: tidy(runs).to_csv(path, index=False, float_format=DIGITS))
     if figure is not None:
         draw_regret(runs, _bounds_if_any(who, where, runs, tables["sweep"]), figure)
     if as_json:

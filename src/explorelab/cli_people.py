@@ -11,6 +11,7 @@ import typer
 
 from explorelab.cli_parts import AsJson, Data, Seed, Starts, Task, long_work
 from explorelab.errors import InputError
+from explorelab.written_numbers import DIGITS
 
 if TYPE_CHECKING:
     from explorelab.fitting.convergence import ConvergenceError
@@ -82,7 +83,7 @@ def phenotypes(
     with long_work():
         result = label(read_choices(data, task), **how)
     if csv is not None:
-        write_whole(csv, lambda path: phenotype_summary.labels_table(result).to_csv(path, index=False))
+        write_whole(csv, lambda path: phenotype_summary.labels_table(result).to_csv(path, index=False, float_format=DIGITS))
     if figure is not None:
         phenotype_figure.write_figure(result, figure)
     if as_json:
@@ -148,7 +149,7 @@ def fit(
         tree = failed.fit
     write_whole(out, lambda path: saved(tree, path))
     if csv is not None:
-        write_whole(csv, lambda path: showing.table(tree).to_csv(path, index=False))
+        write_whole(csv, lambda path: showing.table(tree).to_csv(path, index=False, float_format=DIGITS))
     if as_json:
         print(json.dumps(showing.summary(tree)))
     else:
@@ -202,7 +203,7 @@ def compare(
         write_whole(out, lambda path: saved(tree, path))
     if csv is not None:
         people = tree["people"].to_dataset()
-        write_whole(csv, lambda path: people.to_dataframe().reset_index().to_csv(path, index=False))
+        write_whole(csv, lambda path: people.to_dataframe().reset_index().to_csv(path, index=False, float_format=DIGITS))
     if as_json:
         print(json.dumps(showing.comparison_summary(tree)))
     else:

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from explorelab.written_numbers import tidied
+
 QUANTITIES = ("regret", "observed_regret", "transitions", "cost")
 
 
@@ -46,7 +48,7 @@ def _times(one: xr.Dataset) -> list[dict[str, Any]]:
 def _plain(array: xr.DataArray) -> Any:
     """Numbers as JSON knows them: no NaN (a standard error of one replicate is null)."""
     values = np.asarray(array.values, dtype=float)
-    clean = [v if math.isfinite(v) else None for v in values.ravel().tolist()]
+    clean = [tidied(v) if math.isfinite(v) else None for v in values.ravel().tolist()]
     return clean[0] if values.ndim == 0 else clean
 
 

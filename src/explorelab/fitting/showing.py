@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from rich.console import Console
-from rich.table import Table
+
+from explorelab.terminal_table import print_table
 
 from explorelab.fitting.identified import SILENT
 
@@ -107,15 +108,13 @@ def show_fit(tree: xr.DataTree) -> None:
         console.print(f"[bold red]{count} of {told['participants']} people {reason}[/bold red]", highlight=False)
     if "group" in tree.children and not bool(tree["group"].to_dataset().get("converged", True)):
         console.print("[bold red]the group was still moving when the rounds ended: raise rounds[/bold red]", highlight=False)
-    grid = Table()
-    for heading in ("parameter", "median", "quartiles", "median s.e.", "identified", "why not"):
-        grid.add_column(heading, justify="left" if heading in ("parameter", "why not") else "right")
+    headings, rows = ("parameter", "median", "quartiles", "median s.e.", "identified", "why not"), []
     for name, one in told["parameters"].items():
         why = "; ".join(f"{reason}: {count}" for reason, count in one["reasons"].items())
         low, high = one["quartiles"]
-        grid.add_row(name, f"{one['median']:.4g}", f"{low:.4g} – {high:.4g}", f"{one['median_standard_error']:.2g}",
-                      f"{one['identified']} of {told['participants']}", why)  # fmt: skip
-    console.print(grid)
+        rows.append([name, f"{one['median']:.4g}", f"{low:.4g} – {high:.4g}", f"{one['median_standard_error']:.2g}",
+                     f"{one['identified']} of {told['participants']}", why])  # fmt: skip
+    print_table(console, headings, rows, words=(0, 5))
 
 
 def comparison_summary(tree: xr.DataTree) -> dict[str, Any]:
@@ -146,16 +145,14 @@ def show_comparison(tree: xr.DataTree) -> None:
     models, console = tree["models"].to_dataset(), Console()
     left_out = "total_nll" in models
     headings = ["model", "parameters", "best for", "frequency", "pxp", "BIC", *(["left-out nLL", "R²"] if left_out else [])]
-    table = Table(title=f"by {_criterion(tree.attrs['criterion'])}", title_justify="left")
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "model" else "right")
+    rows = []
     for name in models["model"].values[np.argsort(-models["lost_evidence"].values)]:
         one = models.sel(model=name)
         cells = [str(name), str(int(one["n_parameters"])), str(int(one["n_best"])), f"{float(one['frequency']):.3f}",
                  f"{float(one['protected_exceedance']):.4g}", f"{float(one['total_bic']):,.1f}"]  # fmt: skip
         cells += [f"{float(one['total_nll']):,.1f}", f"{float(one['mean_r2']):.3f}"] if left_out else []
-        table.add_row(*cells)
-    console.print(table)
+        rows.append(cells)
+    print_table(console, headings, rows, title=f"by {_criterion(tree.attrs['criterion'])}")
     console.print(
         "frequency: estimated share of people; pxp: protected probability of being the most frequent "
         f"(Rigoux et al. 2014), chance risk {float(models['omnibus_risk']):.2g}.",

@@ -68,21 +68,20 @@ def why_none(result: xr.Dataset) -> str:
 def show(result: xr.Dataset) -> None:
     """Print the summary as a table."""
     from rich.console import Console
-    from rich.table import Table
+
+    from explorelab.terminal_table import print_table
 
     beside = beside_paper(result)
-    table = Table("form", "n", "share", "95 %", "sure", *(["paper"] if beside else []), "a", "b", "R²", box=None)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    headings, cells = ("form", "n", "share", "95 %", "sure", *(["paper"] if beside else []), "a", "b", "R²"), []
     for form, found in summary(result)["forms"].items():
         low, high = found["share_95"]
         sure, mean = found["label_probability_mean"], found["mean_curve"]
         ends = "" if low is None else f"{100 * low:.1f} – {100 * high:.1f} %"
         ours = (str(found["n"]), "–" if found["share"] is None else f"{100 * found['share']:.1f} %", ends)
         papers = [f"{100 * found['paper_share']:.1f} %"] if beside else []
-        table.add_row(form, *ours, "" if sure is None else f"{100 * sure:.0f} %", *papers, *map(_short, mean.values()))
+        cells.append([form, *ours, "" if sure is None else f"{100 * sure:.0f} %", *papers, *map(_short, mean.values())])
     console = Console(highlight=False)
-    console.print(table)
+    print_table(console, headings, cells, plain=True)
     about = summary(result)
     rows = "people" if about["by"] == "participant" else "blocks"
     console.print(f"{about['n_rows']} {rows}; power law fitted {about['power']}; a, b, R²: fits of the mean curve, best "

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from explorelab.written_numbers import tidied
+
 RUN_BY_SPREADSHEETS = frozenset("=+-@\t＝＋－＠")
 """Text that begins so is a formula to a spreadsheet; an apostrophe in front makes it text again."""
 
@@ -21,6 +23,7 @@ def safe(text: str) -> str:
 
 
 def _number(value: float) -> int | str:
+    value = tidied(value)
     return int(value) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
