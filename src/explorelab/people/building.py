@@ -47,6 +47,7 @@ def build(look: Look, trials: Trials, source: str) -> Choices:
         exclusions=exclusions,
         table=_table(look, trials, kept),
         source=source,
+        players=look.task.players,
         note=" ".join(part for part in (look.task.note, *look.inferred) if part),
     )
 

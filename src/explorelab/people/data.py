@@ -15,6 +15,14 @@ NOWHERE = -1
 """The arm of a trial without one, and where a person stands who has not chosen yet."""
 
 
+PLAYERS = {
+    "people": ("person", "people"),
+    "robots": ("robot", "robots"),
+    "simulated": ("simulated person", "simulated people"),
+}
+"""Who may have made choices, as a task file says it, and what one and many of them are called."""
+
+
 @dataclass(frozen=True)
 class Exclusion:
     """Something in the file that is kept out of the analysis, and why."""
@@ -109,6 +117,8 @@ class Choices:
     missed: np.ndarray | None = None
     """row x trial, bool: the person gave no answer. What was sampled all the same (observed) is the arm of before, or one
     that the task picked; other trials that are observed and not scored are forced. None: no missed trial was sampled."""
+    players: str = "people"
+    """Who made the choices: one of `PLAYERS`. Robots among people are told apart by the condition `pilot`."""
 
     def __repr__(self) -> str:
         parts = [f"{self.n_participants:,} participant{'s' if self.n_participants != 1 else ''}", f"{self.n_rows:,} blocks"]

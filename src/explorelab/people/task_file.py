@@ -14,6 +14,7 @@ start = 0                      # where people stand before a block's first trial
 first_arm = 1                  # if arms count from 1; first_xy = 1 if x and y do
 name = "my task"
 note = "what a reader must know"
+players = "people"             # or "robots", "simulated": who made the choices
 columns = { participant = "subject", arm = "choice" }
 """
 
@@ -30,7 +31,7 @@ import numpy as np
 
 from explorelab import checks
 from explorelab.errors import InputError, unknown_name
-from explorelab.people.data import Layout
+from explorelab.people.data import PLAYERS, Layout
 from explorelab.people.numbers_file import means_for_each, numbers_of, places_of
 from explorelab.tasks import Task, integer_noise, landscape, profile
 
@@ -38,7 +39,7 @@ COLUMNS = ("participant", "block", "trial", "arm", "x", "y", "reward", "availabl
 """Columns with a meaning; every other one is a condition."""
 SHAPES = ("grid", "coordinates", "arms", "landscape", "profile")
 REWARDS = ("means", "means_by", "layout", "noise_var", "integer_noise")
-KEYS = (*SHAPES, *REWARDS, "horizon", "first_arm", "first_xy", "columns", "start", "name", "note")
+KEYS = (*SHAPES, *REWARDS, "horizon", "first_arm", "first_xy", "columns", "start", "name", "note", "players")
 ONLY_SIMULATED = ("graph", "directed", "costs", "cost_kind", "cost_scale")
 """Settings of a task that `simulate` needs and choices do not."""
 OTHER_TABLES = ("agent", "run", "sweep")
@@ -65,6 +66,7 @@ class DataTask:
     """Where people stand before a block's first trial (from 0), or the column that says it (as the file counts arms)."""
     notes: tuple[str, ...] = ()
     note: str = ""
+    players: str = "people"
     source: str = ""
 
 
@@ -139,7 +141,13 @@ def task_from_table(table: Mapping[str, Any], folder: Path = Path()) -> DataTask
         start=start,
         notes=(f"Settings that only simulate needs were passed over: {', '.join(unused)}.",) if unused else (),
         note=_text("note", note),
+        players=_players(table.get("players", "people")),
     )
+
+
+def _players(value: Any) -> str:
+    checks.one_of("kind of players", value, PLAYERS)
+    return str(value)
 
 
 def _text(name: str, value: Any) -> str:

@@ -83,6 +83,8 @@ def _written(choices: Choices, target: Path) -> Written:
         table["start"] = _start(choices.start, frame, choices)
     if choices.note:
         table["note"] = choices.note
+    if choices.players != "people":
+        table["players"] = choices.players
     known = DataTask(choices.layout, start=_as_read(table.get("start"), choices.layout))
     problems = look_at(raw_of_frame(frame.astype({"participant": str, "block": str})), known).problems
     if problems:
@@ -263,6 +265,7 @@ def choices_from_runs(runs: xr.Dataset, task: Task, *, prefix: str = "", first: 
         conditions={name: values.ravel() for name, values in zip(settings, grid, strict=False)},
         source=str(runs.attrs.get("agent", "simulation")),
         note=task.note,
+        players="simulated",
     )
 
 

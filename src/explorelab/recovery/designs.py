@@ -45,6 +45,7 @@ def design(tasks: Task | Sequence[Task], n_participants: int = 1, blocks: int | 
         conditions={"landscape": np.array([task.name for task in each])[of_row]},
         source="design",
         note=" ".join(dict.fromkeys(task.note for task in each if task.note)),
+        players="simulated",
     )
 
 

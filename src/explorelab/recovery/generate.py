@@ -124,6 +124,7 @@ def generate(
         reward=np.where(sampled, reward, 0.0),
         table=None,
         exclusions=(),
+        players="simulated",
         source=f"{built.agent.name} on {choices.source}" if choices.source else built.agent.name,
     )
 

@@ -20,6 +20,7 @@ from explorelab.recovery.designs import repeated
 from explorelab.recovery.generate import generate
 from explorelab.recovery.known import Known, known_of
 from explorelab.recovery.truth import Within, true_parameters
+from explorelab.rounding import spread
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -140,10 +141,12 @@ def _between(truth: Floats, estimate: Floats) -> dict[str, Any]:
 
 
 def correlated(x: Floats, y: Floats) -> float:
-    """Pearson's correlation; NaN where one of them does not vary."""
+    """Pearson's correlation; NaN where one of them does not vary, to rounding."""
+    if not spread(x) or not spread(y):
+        return float("nan")
     x, y = x - x.mean(), y - y.mean()
-    size = np.sqrt((x**2).sum() * (y**2).sum())
-    return float((x * y).sum() / size) if size > 0 else float("nan")
+    x, y = x / np.abs(x).max(), y / np.abs(y).max()
+    return float((x * y).sum() / np.sqrt((x**2).sum() * (y**2).sum()))
 
 
 def rank_interval(rank: Any, n: int, level: float = 0.95) -> tuple[Floats, Floats]:

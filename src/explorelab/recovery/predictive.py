@@ -17,6 +17,7 @@ from explorelab.people.data import Choices
 from explorelab.recovery.generate import generate
 from explorelab.recovery.known import Known, fitted_of, known_of, same_people
 from explorelab.recovery.statistics import CURVES, Each, mean_known, of_each
+from explorelab.rounding import without_rounding
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -148,6 +149,8 @@ def compared(human: Floats, copies: list[Floats]) -> dict[str, Floats]:
     """Human, simulated (mean), low and high (95 % of copies), and p."""
     drawn = np.stack(copies)
     unknown = np.isnan(human) | np.isnan(drawn).any(0)
+    # The same sum in another order is the same number: rounding must not put people outside of what they agree with.
+    drawn = human + without_rounding(drawn - human, drawn, human)
     filled = np.where(unknown, 0.0, drawn)
     low, high = np.quantile(filled, [0.025, 0.975], axis=0)
     above, below = ((1 + at.sum(0)) / (1 + len(drawn)) for at in (filled >= human, filled <= human))

@@ -17,6 +17,7 @@ from explorelab.fitting.objective import Data, Model, block_log_likelihoods
 from explorelab.fitting.running import in_calls, mapped
 from explorelab.fitting.spaces import standard
 from explorelab.people.data import Choices
+from explorelab.rounding import spread
 
 
 @partial(jax.jit, static_argnames="model")
@@ -57,11 +58,12 @@ def score_test(each: xr.DataArray) -> xr.Dataset:
     n, k = values.shape
     mean, covariance = values.mean(0), np.atleast_2d(np.cov(values.T)) / n
     error = np.sqrt(np.diag(covariance))
+    varies = np.array([spread(values[:, i]) > 0 for i in range(k)])
     statistic = float(mean @ np.linalg.pinv(covariance) @ mean)
     variables = {
         "mean": ("parameter", mean),
         "standard_error": ("parameter", error),
-        "z": ("parameter", mean / np.where(error > 0, error, 1.0)),
+        "z": ("parameter", np.where(varies, mean / np.where(varies, error, 1.0), np.nan)),
         "p": ((), float(chi2.sf(statistic, k))),
     }
     return xr.Dataset(variables, {"parameter": each["parameter"].values}, {"n": n})

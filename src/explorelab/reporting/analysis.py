@@ -171,6 +171,11 @@ def _predicted(
     return drawn, predictive_check(choices, agent, fit, n, settings.seed, uncertain=False, **how)
 
 
+def most_evidence(models: xr.Dataset) -> str:
+    """The agent under which all choices together have the most evidence."""
+    return str(models["model"].values[int(models["lost_evidence"].values.argmax())])
+
+
 def lead_of_best(people: xr.Dataset, criterion: str) -> np.ndarray:
     """By how much log evidence each person's best agent leads the second best."""
     from explorelab.fitting.comparison import evidence

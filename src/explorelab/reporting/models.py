@@ -11,6 +11,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.api import check_likelihood
 from explorelab.fitting.model import named, parsed, prepare
 from explorelab.people.data import Choices
+from explorelab.reporting.words import with_paper_named
 
 PLACED = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl:length_scale=0", "stochastic-ucl")
 """Compared by default where arms lie somewhere: chance, a habit, a tracker of single arms, and the paper's agent with
@@ -44,6 +45,6 @@ def described(text: str) -> str:
     """What an agent does, in its own words."""
     name, fixed = parsed(text)
     base, habits = split_name(name)
-    about = " ".join((AGENTS[base].__doc__ or "").split())
+    about = with_paper_named(" ".join((AGENTS[base].__doc__ or "").split()))
     about += f" With the habits {', '.join(habits)}." if habits else ""
     return about + (f" Here with {', '.join(f'{key} = {value}' for key, value in fixed.items())}." if fixed else "")

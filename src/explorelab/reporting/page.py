@@ -11,7 +11,7 @@ from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.methods import Methods
 from explorelab.reporting.place import Place
 from explorelab.reporting.section import Picture, Section
-from explorelab.reporting.words import counted
+from explorelab.reporting.words import are_people, who_played, with_paper_named
 
 LARGEST_SVG = 300_000
 """Bytes; a figure with more is shown as PNG, sharp enough to print, and its SVG lies beside."""
@@ -33,7 +33,7 @@ def render(found: Analysis, shown: list[Shown], told: Methods, place: Place) -> 
         "explorelab.reporting",
         title=_title(found),
         source=found.choices.source or "choices",
-        note=found.choices.note,
+        note=_note(found),
         sections=sections,
         shorts=[each for each in sections if each["short"]],
         methods=told,
@@ -44,8 +44,14 @@ def render(found: Analysis, shown: list[Shown], told: Methods, place: Place) -> 
 
 
 def _title(found: Analysis) -> str:
-    who = counted(found.choices.n_participants, "person", "people")
-    return f"How {who} explored"
+    return f"How {who_played(found.choices)} explored"
+
+
+def _note(found: Analysis) -> str:
+    """What a reader must know first: what the data say of themselves, and that they are not people's where they are not."""
+    choices = found.choices
+    said = "" if are_people(choices) else f"This report is about {who_played(choices)}; where it says people, it means them."
+    return " ".join(part for part in (said, with_paper_named(choices.note)) if part)
 
 
 class _Numbers:

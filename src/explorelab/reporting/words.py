@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from explorelab.people import paper
+from explorelab.people.data import PLAYERS, Choices
 from explorelab.reproduce.exhibit import number, whole
 
 SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ", "noise_var": "σₛ²"}
@@ -18,6 +21,29 @@ __all__ = ["number", "whole"]
 def counted(n: int, one: str, many: str = "") -> str:
     """1 person, 326 people."""
     return f"{whole(n)} {one if n == 1 else many or one + 's'}"
+
+
+def who_played(choices: Choices) -> str:
+    """326 people, 1 person, 40 robots, 6 simulated people, 12 people and 3 robots."""
+    pilot = choices.conditions.get("pilot")
+    if choices.players != "people" or pilot is None:
+        return counted(choices.n_participants, *PLAYERS[choices.players])
+    is_robot = np.isin(np.char.lower(np.asarray(pilot).astype(str)), ("true", "1", "1.0"))
+    robots = len(set(choices.participant[is_robot].tolist()))
+    parts = {"people": choices.n_participants - robots, "robots": robots}
+    return joined(counted(n, *PLAYERS[kind]) for kind, n in parts.items() if n)
+
+
+def are_people(choices: Choices) -> bool:
+    """Whether all of them are people, as far as the data say."""
+    return who_played(choices) == counted(choices.n_participants, *PLAYERS["people"])
+
+
+def with_paper_named(text: str) -> str:
+    """The text with the paper named in full where it is first spoken of."""
+    if paper.NAME in text:
+        return text
+    return re.sub(r"\b[Tt]he paper's\b", f"{paper.NAME}'s".replace(" (2014)'s", "'s (2014)"), text, count=1)
 
 
 def percent(value: Any, digits: int = 0) -> str:

@@ -66,6 +66,7 @@ def task_toml(study: Study, played: Played, pilots: str) -> str:
     table: dict[str, Any] = {"name": study.title or study.name, "grid": [study.width, study.height], **noise}
     table |= {"horizon": played.n_trials or study.n_trials, "start": "start", "means_by": "landscape"}
     table["note"] = " ".join(notes(tasks, played, pilots, doubt))
+    table |= {"players": "robots"} if pilots == "only" else {}
     means = [f"{_key(safe(name))} = {json.dumps(task.means.tolist())}" for name, task in zip(names, tasks, strict=True)]
     return "\n".join([toml_of(table, []), "[task.means]", *means, ""])
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab.fitting.comparison import evidence
-from explorelab.reporting.analysis import Analysis, lead_of_best
+from explorelab.reporting.analysis import Analysis, lead_of_best, most_evidence
 from explorelab.reporting.comparison_drawing import STRONG, draw_comparison, frequency_interval
 from explorelab.reporting.models import described
 from explorelab.reporting.section import Picture, Section, Table
@@ -46,12 +46,6 @@ def most_frequent(found: Analysis) -> str:
     """The agent with the largest estimated frequency."""
     models = found.compared
     return str(models["model"].values[int(models["frequency"].values.argmax())])
-
-
-def most_evidence(found: Analysis) -> str:
-    """The agent under which all choices together have the most evidence."""
-    models = found.compared
-    return str(models["model"].values[int(models["lost_evidence"].values.argmax())])
 
 
 def _log_evidence(found: Analysis) -> xr.DataArray:
@@ -115,7 +109,7 @@ def _group(found: Analysis) -> str:
             f" It is the best for fewer people than {top}, but by more: frequencies weigh people by how much their choices "
             "tell."
         )
-    total = most_evidence(found)
+    total = most_evidence(found.compared)
     if total != name:
         told += f" All choices together are described best by {total}: it loses less where it is not the best."
     if found.main != total:
@@ -127,7 +121,7 @@ def _group(found: Analysis) -> str:
 
 def _short(found: Analysis) -> str:
     models = found.compared
-    name, total = most_frequent(found), most_evidence(found)
+    name, total = most_frequent(found), most_evidence(found.compared)
     if found.people.sizes["participant"] == 1:
         return _who(found)
     one = models.sel(model=name)
@@ -145,7 +139,7 @@ def _short(found: Analysis) -> str:
 
 
 def _picture(found: Analysis) -> Picture:
-    reference = most_evidence(found)
+    reference = most_evidence(found.compared)
     caption = (
         f"(a) Log evidence of each agent beside {reference}, a point for each person, sorted: left of the line {reference} "
         "describes that person better; within the grey band (20 to 1) there is little between them. The axis is linear up "

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from explorelab.people.criteria import without_information
 from explorelab.people.data import Choices
 from explorelab.recovery.statistics import Each, of_each
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.drawings import distinct_arms, draw_data
 from explorelab.reporting.section import Picture, Section, Table
-from explorelab.reporting.words import counted, joined, percent, plain, whole
+from explorelab.reporting.words import counted, joined, most_listed, percent, plain, who_played, whole
 
 MOST_ROWS = 30
 """Exclusions listed on the page; the file beside it has all of them."""
@@ -28,7 +29,7 @@ def data_section(found: Analysis) -> Section:
     return Section(
         "data",
         "Data and exclusions",
-        [_lead(choices), excluded(choices), _did(choices, each)],
+        [part for part in (_lead(choices), excluded(choices), _silent(choices), _did(choices, each)) if part],
         _short(choices),
         [_picture(choices, each)],
         tables,
@@ -38,8 +39,8 @@ def data_section(found: Analysis) -> Section:
 
 
 def people(choices: Choices) -> str:
-    """326 people, 1 person."""
-    return counted(choices.n_participants, "person", "people")
+    """326 people, 1 person, 6 robots."""
+    return who_played(choices)
 
 
 def trials_a_block(choices: Choices) -> str:
@@ -87,6 +88,17 @@ def excluded(choices: Choices) -> str:
         f"{counted(len(who), 'participant')} of {whole(choices.n_participants + len(who))} in the file "
         f"{'was' if len(who) == 1 else 'were'} excluded, with {counted(trials, 'trial')} ({reasons}); "
         "nothing else was left out."
+    )
+
+
+def _silent(choices: Choices) -> str:
+    """Who made no choice that says anything, in a sentence."""
+    who = without_information(choices)
+    if not who:
+        return ""
+    return (
+        f"{counted(len(who), 'participant')} never chose among several arms, because every trial was missed, forced, or had "
+        f"one arm on offer: {most_listed(who)}. Nothing is estimated of them, and no comparison counts them."
     )
 
 

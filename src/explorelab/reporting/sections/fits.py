@@ -8,7 +8,7 @@ import xarray as xr
 from explorelab.fitting.identified import MOST_LEFT
 from explorelab.fitting.showing import parameter_summary
 from explorelab.fitting.showing import table as estimates_table
-from explorelab.reporting.analysis import Analysis
+from explorelab.reporting.analysis import Analysis, most_evidence
 from explorelab.reporting.drawings import draw_diagnostics, draw_estimates, mean_trade_off
 from explorelab.reporting.section import Picture, Section, Table
 from explorelab.reporting.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole
@@ -40,12 +40,15 @@ def _lead(found: Analysis) -> str:
     table = found.estimates
     n, made = table.sizes["participant"], int(table["n_choices"].sum())
     r2 = table["pseudo_r2"].values
+    r2 = r2[np.isfinite(r2)]  # without those who made no choice
     medians = joined(
-        f"{name_of(str(name))} {plain(np.median(table['estimate'].sel(parameter=name)))}"
-        for name in table["parameter"].values
+        f"{name_of(str(name))} {plain(parameter_summary(table, str(name))['median'])}" for name in table["parameter"].values
     )
     spread = f" (quartiles {fixed(np.quantile(r2, 0.25))} to {fixed(np.quantile(r2, 0.75))})" if n > 3 else ""
-    why = "as asked" if found.settings.agent else "the agent under which all choices together have the most evidence"
+    best = "the agent under which all choices together have the most evidence"
+    if found.main != most_evidence(found.compared):
+        best += " among those with parameters"
+    why = "as asked" if found.settings.agent else best
     return (
         f"{found.main}, {why}, was fitted to {counted(n, 'person', 'people')} ({counted(made, 'choice')}) by "
         f"{METHODS[found.settings.method]}. It explains choices with a mean McFadden R² of {fixed(r2.mean())}{spread}; 0 "

@@ -10,9 +10,12 @@ from explorelab.recovery.statistics import of_each
 from explorelab.reporting.analysis import Analysis
 from explorelab.reporting.section import Picture, Section, Table, left_out
 from explorelab.reporting.words import counted, fixed, joined, percent, percents, plain
+from explorelab.rounding import spread
 
 KEY, TITLE = "prediction", "Predictive checks"
 SHARES = ("mean repeat", "share of new arms", "phenotype")
+ALIKE = "no variation"
+"""Where a statistic is the same in every block, so that no difference can be set against those between blocks."""
 SMALL, LARGE = 0.2, 0.8
 """Standard deviations between people up to which a difference is small, and from which it is large (Cohen)."""
 WORDS = {
@@ -45,9 +48,11 @@ def prediction_section(found: Analysis) -> Section:
 
 
 def _away(found: Analysis, result: xr.Dataset) -> dict[str, float]:
-    """How far people are from simulated ones, in standard deviations between blocks of people; NaN where these are alike."""
-    each = of_each(found.choices).numbers
-    sds = {name: float(np.nanstd(values)) if np.isfinite(values).any() else 0.0 for name, values in each.items()}
+    """How far people are from simulated ones, in standard deviations between blocks of people; NaN where these are alike.
+
+    Alike to rounding is alike: a share that every block has would otherwise be divided by the rounding of its sum.
+    """
+    sds = {name: spread(values) for name, values in of_each(found.choices).numbers.items()}
     off = result["human"] - result["simulated"]
     names = map(str, result["statistic"].values)
     return {name: float(off.sel(statistic=name)) / sds[name] if sds[name] > 0 else float("nan") for name in names}
@@ -172,16 +177,21 @@ def _table(result: xr.Dataset, at_estimates: xr.Dataset, away: dict[str, float])
     for name in _known(result):
         one, plain_one = result.sel(statistic=name), at_estimates.sel(statistic=name)
         values = [_said(name, float(one[part])) for part in ("human", "simulated")]
-        rows.append([WORDS.get(name, name), *values, _range(name, one), fixed(one["p"], 3), fixed(away[name]),
+        rows.append([WORDS.get(name, name), *values, _range(name, one), fixed(one["p"], 3), _sds(away[name]),
                      _range(name, plain_one), fixed(plain_one["p"], 3)])  # fmt: skip
     heads = ("statistic", "people", "simulated", "95 % of groups", "p", "difference (s.d.)", "95 %, at estimates", "p")
     return Table("People beside simulated groups: drawn from everyone's posterior, and at everyone's estimates", heads, rows)
+
+
+def _sds(value: float) -> str:
+    """A difference in standard deviations, or that there are none to measure it by."""
+    return fixed(value) if np.isfinite(value) else ALIKE
 
 
 def _notes(result: xr.Dataset) -> list[str]:
     least = 2 / (int(result.attrs["n_copies"]) + 1)
     return [
         f"p: how often a simulated group is as far off, on both sides; it cannot be below {fixed(least, 3)} here. "
-        "Difference: people less simulated, in standard deviations between blocks of people. The same choices were used for "
-        "the fit, so that agreement is easier than prediction."
+        "Difference: people less simulated, in standard deviations between blocks of people, where these vary. The same "
+        "choices were used for the fit, so that agreement is easier than prediction."
     ]
