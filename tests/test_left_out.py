@@ -1,15 +1,18 @@
 """Left-out blocks stay out: nothing of a fold's fit depends on what somebody did or earned in the block it predicts."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from people import population
+from scipy.stats import halfnorm, norm
 
 from explorelab.agents import AGENTS
 from explorelab.agents.habits import HABITS
 from explorelab.errors import InputError
 from explorelab.fitting.crossvalidation import cross_validate
+from explorelab.fitting.hierarchical import prior_change
 from explorelab.fitting.model import prepare
 
 SPOILT = 4
@@ -85,3 +88,33 @@ def test_a_set_of_folds_with_one_person_has_no_group_to_learn(several):
 def test_one_person_alone_is_no_group_for_left_out_blocks_either(several):
     with pytest.raises(InputError, match="at least 2 participants"):
         cross_validate(several.rows(several.participant == 0), "delta-rule", "em")
+
+
+# Without refitting: the posterior's draws, reweighted
+
+
+def test_draws_are_reweighted_to_the_prior_in_units_of_all_other_blocks(several):
+    """Against the densities of the population's mean and spread, written out on each parameter's own line."""
+    fitted = prepare(several, "delta-rule")
+    rng = np.random.default_rng(0)
+    shape = (2, 5, len(fitted.space))
+    drawn = SimpleNamespace(mean=rng.standard_normal(shape), sd=rng.uniform(0.2, 2, shape))
+    change = prior_change(several, fitted, drawn, None)
+
+    def log_prior(origin):
+        here = fitted.data.origin
+        mean, sd = here.middle + here.spread * drawn.mean, here.spread * drawn.sd
+        return (norm.logpdf(mean, origin.middle, origin.spread) + halfnorm.logpdf(sd, scale=origin.spread)).sum(-1)
+
+    for row in range(several.n_rows):
+        others = prepare(several, "delta-rule", seen=np.delete(np.arange(several.n_rows), row))
+        expected = log_prior(others.data.origin) - log_prior(fitted.data.origin)
+        np.testing.assert_allclose(change[..., row], expected, atol=1e-9)
+    assert np.abs(change).max() > 1e-4
+
+
+def test_a_prior_that_was_given_is_not_reweighted(several):
+    fitted = prepare(several, "delta-rule")
+    given = {d.name: {"centre": d.centre, "spread": d.spread, "low": d.low, "high": d.high} for d in fitted.space}
+    drawn = SimpleNamespace(mean=np.ones((1, 2, 3)), sd=np.ones((1, 2, 3)))
+    np.testing.assert_allclose(prior_change(several, fitted, drawn, given), 0, atol=1e-12)

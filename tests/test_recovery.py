@@ -203,6 +203,17 @@ def test_true_parameters_are_everyones_estimates_with_their_own_blocks() -> None
     assert (repeated(people, [2, 2]).arm == people.arm[[2, 2]]).all()
 
 
+def test_a_fit_of_fewer_or_more_people_lends_its_estimates() -> None:
+    """As with `recover --like fit.nc --data other.csv`: estimates are those of the fit, blocks those of the choices."""
+    tree = fit(generate(small(5, 10), xl.win_stay_lose_shift(), seed=0), "win-stay-lose-shift", starts=1)
+    found = tree["estimates"]["estimate"].sel(parameter="win_stay").values
+    for n_people in (3, 8):
+        others = generate(small(n_people, 10), xl.win_stay_lose_shift(), seed=1)
+        truth = true_parameters(known_of(others, None, tree), others, 20, seed=0)
+        assert set(truth.params["win_stay"]) == set(found)
+        assert set(truth.who) == set(range(n_people))
+
+
 @pytest.fixture(scope="module")
 def recovery() -> xr.Dataset:
     return recover_parameters(

@@ -67,7 +67,7 @@ def phenotypes(
     csv: Annotated[Path | None, typer.Option(help="Write the label of every curve, with its probability and fits.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Label each curve of observed regret linear, power or log, and report how common each is beside the paper."""
+    """Label each curve of observed regret linear, power, log or none, and report how common each is."""
     from explorelab.files import check_writable, write_whole
     from explorelab.people import phenotype_figure, phenotype_summary
     from explorelab.people.phenotypes import phenotypes as label

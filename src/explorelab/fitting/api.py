@@ -55,7 +55,7 @@ def fit(
     if method == "nuts":
         from explorelab.fitting.hierarchical import sample
 
-        return sample(choices, fitted, seed=seed, starts=starts, progress=progress, **settings)
+        return sample(choices, fitted, seed=seed, starts=starts, space=space, progress=progress, **settings)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0

@@ -14,7 +14,7 @@ from explorelab.agents import Agent
 from explorelab.errors import InputError
 from explorelab.fitting.api import check_choices, fit
 from explorelab.fitting.crossvalidation import cross_validate
-from explorelab.people.criteria import chance_nll, method_for, without_information
+from explorelab.people.criteria import chance_nll, informative, method_for, without_information
 from explorelab.people.data import Choices
 from explorelab.people.group import select_models
 
@@ -46,9 +46,8 @@ def compare(
     named = _named(agents)
     check_choices(choices)
     silent = without_information(choices)
-    if silent:
-        # They would weigh for the agent with the fewest parameters, of which their choices know nothing.
-        choices = choices.rows(~np.isin(choices.participants, silent)[choices.participant])
+    # They would weigh for the agent with the fewest parameters, of which their choices know nothing.
+    choices = informative(choices)
     can = bool((np.bincount(choices.participant, minlength=choices.n_participants) > 1).all())
     criterion = criterion if criterion is not None else "cv" if can else "bic"
     checks.one_of("criterion", criterion, dict.fromkeys(CRITERIA, 0))

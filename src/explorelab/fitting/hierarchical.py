@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -24,6 +25,7 @@ from explorelab.fitting.optimise import Status
 from explorelab.fitting.population import Known, bounded
 from explorelab.fitting.results import as_tree, on_natural_scale, space_table
 from explorelab.fitting.solve import limits, predicted
+from explorelab.fitting.spaces import origin_of, space_for
 from explorelab.people.criteria import chance_nll, share_foreseen, without_information
 from explorelab.people.data import Choices
 
@@ -57,6 +59,7 @@ def sample(
     correlated: bool = False,
     starts: int = 4,
     on_failure: OnFailure = "raise",
+    space: Mapping[str, Mapping[str, Any]] | None = None,
     progress: bool | None = None,
 ) -> xr.DataTree:
     """The posterior of everyone's parameters and of their population, as ArviZ's groups and as estimates.
@@ -96,7 +99,11 @@ def sample(
         "posterior": posterior,
         "sample_stats": stats,
         "log_likelihood": xr.Dataset(
-            {"block": (("chain", "draw", "row"), drawn.log_likelihood)}, {**_over_draws(drawn), **_row_labels(choices)}
+            {
+                "block": (("chain", "draw", "row"), drawn.log_likelihood),
+                "prior_change": (("chain", "draw", "row"), prior_change(choices, fitted, drawn, space)),
+            },
+            {**_over_draws(drawn), **_row_labels(choices)},
         ),
         "observed_data": xr.Dataset({"n_choices": ("row", choices.scored.sum(1))}, _row_labels(choices)),
         "convergence": report.measures,
@@ -105,6 +112,23 @@ def sample(
     if report.failures:
         _refuse(report, tree, on_failure)
     return tree
+
+
+def prior_change(choices: Choices, fitted: Fitted, drawn: Draw, space: Mapping[str, Mapping[str, Any]] | None) -> np.ndarray:
+    """For every draw and row, how the log prior of the population would change in units of all other rows.
+
+    Units are those of the rewards (see `spaces`), and so the prior of mean and sd; `space` is what it was told beside them.
+    """
+    names = [dimension.name for dimension in fitted.space]
+    middle, spread = fitted.data.origin
+    change = []
+    for row in range(choices.n_rows):
+        others = choices.rows(np.arange(choices.n_rows) != row) if choices.n_rows > 1 else choices
+        there = origin_of(space_for(names, others, space))
+        mean, sd = (middle + spread * drawn.mean - there.middle) / there.spread, spread * drawn.sd / there.spread
+        squares = (drawn.mean**2 - mean**2 + drawn.sd**2 - sd**2).sum(-1) / 2
+        change.append(squares + 2 * np.log(spread / there.spread).sum())
+    return np.stack(change, axis=-1)
 
 
 def _refuse(report: Report, tree: xr.DataTree, on_failure: OnFailure) -> None:

@@ -3,6 +3,10 @@
 Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017; Vehtari et al. 2024) estimates how well each block would
 have been predicted by a posterior that had not seen it. Where a block had much to say (the Pareto shape k is above 0.7, as
 is usual for someone's only block), the estimate is not to be trusted, and the result says so.
+
+The population's prior is in units of the rewards, those of the block among them. So draws are reweighted twice: for the
+block's likelihood, and for what the prior would have been in units of all other blocks (`prior_change`). Bounds, and values
+that follow the rewards without being free, stay as they were.
 """
 
 from __future__ import annotations
@@ -35,7 +39,8 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     n_draws = draws.sizes["chain"] * draws.sizes["draw"]
     if n_draws < LEAST_DRAWS:
         raise InputError(f"loo_by_block needs at least {LEAST_DRAWS} draws over all chains, got {n_draws}.")
-    elpd, k, good_k = _smoothed(tree["posterior"].to_dataset(), draws)
+    change = tree["log_likelihood"].to_dataset().get("prior_change", xr.zeros_like(draws))
+    elpd, k, good_k = _smoothed(tree["posterior"].to_dataset(), draws, change)
     p_loo = logsumexp(draws.values, axis=(0, 1)) - np.log(n_draws) - elpd
     bad = ~(k <= good_k)
     who = draws["row_participant"].values
@@ -65,19 +70,21 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     return result.assign_attrs(good_k=good_k, convergence=convergence, warning=". ".join(part for part in told if part))
 
 
-def _smoothed(posterior: xr.Dataset, draws: xr.DataArray) -> tuple[np.ndarray, np.ndarray, float]:
+def _smoothed(posterior: xr.Dataset, draws: xr.DataArray, change: xr.DataArray) -> tuple[np.ndarray, np.ndarray, float]:
     """Expected log predictive density and Pareto k of every row, and the k above which it is not to be trusted."""
     from arviz_stats.loo import loo
 
     # A block without a scored choice has the same likelihood in every draw: nothing to reweight, nothing to lose.
     varies = np.ptp(draws.values, axis=(0, 1)) > 0
     elpd, k = draws.values[0, 0].astype(float), np.full(draws.sizes["row"], -np.inf)
-    groups = {"posterior": posterior, "log_likelihood": draws.isel(row=varies).to_dataset(name="block")}
+    groups = {"posterior": posterior, "log_likelihood": (draws - change).isel(row=varies).to_dataset(name="block")}
     with warnings.catch_warnings():
         # What ArviZ would warn of stands in the result.
         warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
         found = loo(xr.DataTree.from_dict(groups), pointwise=True, var_name="block")
-    elpd[varies], k[varies] = found.elpd_i.values, found.pareto_k.values
+    weights = found.log_weights.transpose("chain", "draw", "row").values
+    elpd[varies] = logsumexp(weights + draws.values[..., varies], axis=(0, 1))
+    k[varies] = found.pareto_k.values
     return elpd, k, float(found.good_k)
 
 

@@ -74,6 +74,12 @@ def without_information(choices: Choices) -> tuple[str, ...]:
     return tuple(who for who, cost in zip(choices.participants, chance_nll(choices), strict=True) if not cost > 0)
 
 
+def informative(choices: Choices) -> Choices:
+    """The choices of everyone else: of those who say something."""
+    silent = without_information(choices)
+    return choices.rows(~np.isin(choices.participants, silent)[choices.participant]) if silent else choices
+
+
 def _count(name: str, value: Any, at_least: int) -> Floats:
     count = checks.numbers(name, value)
     if (count < at_least).any():

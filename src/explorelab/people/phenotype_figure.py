@@ -107,13 +107,15 @@ def _draw_means(drawing: Drawing, result: xr.Dataset) -> None:
 
 def _draw_shares(drawing: Drawing, result: xr.Dataset) -> None:
     axes = drawing.panel("c", "(c) Shares", "share (%)", "", xlim=(0, 108), ylim=(-0.5, 3.1), xticks=[0, 25, 50, 75, 100])
-    rows = "people" if result.attrs["by"] == "participant" else "blocks"
+    rows = ("person", "people") if result.attrs["by"] == "participant" else ("block", "blocks")
+    n = int(result["n_rows"].sum())
     sources: dict[str, tuple[str, float, dict[str, Any]]] = {
-        "share": (f"these {int(result['n_rows'].sum())} {rows}", 0.14, {"marker": "o", "ms": 4.5}),
+        "share": (f"this {rows[0]}" if n == 1 else f"these {n} {rows[1]}", 0.14, {"marker": "o", "ms": 4.5}),
         "paper": (f"paper, {paper.PEOPLE} people", -0.14, {"marker": "D", "ms": 4, "mfc": "white", "mew": 1.1}),
     }
     if not beside_paper(result):
-        del sources["paper"]
+        words, _, look = sources["share"]
+        sources = {"share": (words, 0.0, look)}
     for source, (words, up, look) in sources.items():
         names = [f"{source}_low", source if source == "share" else "paper_share", f"{source}_high"]
         low, middle, high = (100 * result[name].values for name in names)

@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 from explorelab.figures import BLUE, FULL_WIDTH, GREY, INK, VERMILION, Drawing, style
 from explorelab.files import write_whole
 from explorelab.regret_figure import check_format
+from explorelab.rounding import spread
 
 COLUMNS = 4
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -89,7 +90,7 @@ def _reach(values: np.ndarray, log: bool) -> tuple[float, float]:
     """A little beyond all values."""
     line = np.log(values) if log else values
     low, high = line.min(), line.max()
-    room = 0.06 * (high - low) if high > low else 1.0
+    room = 0.06 * (high - low) if spread(line) else 1.0
     ends = np.array([low - room, high + room])
     first, last = np.exp(ends) if log else ends
     return float(first), float(last)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from explorelab.figures import BLUE, INK, Drawing, thousands
+from explorelab.figures import BLUE, GREY, INK, Drawing, thousands
 from explorelab.forms import FORMS
 from explorelab.recovery.figures import LETTERS
 
@@ -54,7 +54,8 @@ def _draw_curve(drawing: Drawing, result: xr.Dataset, key: str, letter: str) -> 
     drawing.line(key, times, human, f"{title}, people", label="people", **HUMAN)
     if key == "regret":
         thousands(axes.yaxis)
-    if np.nanmin(np.concatenate([low, human])) >= 0:
+    shown = np.concatenate([low, human])
+    if not (shown < 0).any():  # nor where nothing is known
         axes.set_ylim(bottom=0)
 
 
@@ -87,5 +88,8 @@ def _draw_phenotypes(drawing: Drawing, result: xr.Dataset, letter: str) -> None:
                    clip_on=False)  # fmt: skip
     drawing.points("phenotype", at - 0.14, human, "people", color=INK, ms=5, clip_on=False)
     axes.set_xticks(at, FORMS)
-    axes.set_ylim(0, max(100 * 0.05, 1.15 * float(np.nanmax(np.concatenate([high, human])))))
+    top = np.nan_to_num(np.concatenate([high, human])).max()
+    axes.set_ylim(0, max(100 * 0.05, 1.15 * float(top)))
+    if np.isnan(human).all():
+        axes.text(0.5, 0.5, "no curve of people has a form", transform=axes.transAxes, ha="center", color=GREY)
     axes.grid(visible=False, axis="x")

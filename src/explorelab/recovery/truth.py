@@ -39,14 +39,22 @@ def true_parameters(known: Known, choices: Choices, n: int, seed: int, within: W
     told = np.flatnonzero(~np.isin(choices.participants, without_information(choices)))
     if not told.size:
         raise InputError(f"recovery needs blocks with choices among several arms, got none in {choices.n_rows}.")
-    who = np.concatenate([rng.permutation(told) for _ in range(-(-n // told.size))])[:n]
+    who = _in_turn(rng, told, n)
     if known.fit is not None and set(known.names) - within.keys():
-        params = {name: values[who] for name, values in estimated(known).items()}
+        people = [str(each) for each in known.estimates["participant"].values]
+        # A fit of other people has no blocks here: everyone's estimates in turn, on anyone's blocks.
+        whose = who if people == list(choices.participants) else _in_turn(rng, np.arange(len(people)), n)
+        params = {name: values[whose] for name, values in estimated(known).items()}
     else:
         params = _from_prior(known, n, rng)
     for name, (low, high, scale) in within.items():
         params[name] = _even(rng, n, low, high, scale)
     return Truth(who, params)
+
+
+def _in_turn(rng: np.random.Generator, each: np.ndarray, n: int) -> np.ndarray:
+    """All of them in random order, again and again, until there are n."""
+    return np.concatenate([rng.permutation(each) for _ in range(-(-n // each.size))])[:n]
 
 
 def _checked(known: Known, within: Within) -> dict[str, tuple[float, float, str]]:

@@ -12,6 +12,7 @@ import xarray as xr
 from explorelab.agents import Agent
 from explorelab.errors import InputError
 from explorelab.fitting.model import parsed
+from explorelab.people.criteria import informative
 from explorelab.people.data import Choices
 from explorelab.people.reading import CheckReport
 from explorelab.reporting.models import free_of
@@ -150,7 +151,10 @@ def _models(choices: Choices, settings: Settings, comparison: xr.DataTree, how: 
 
     fits = {name: _fit_in(comparison, name) for name in settings.models}
     agents = list(settings.models.values())
-    return recover_models(choices, agents, fits, settings.n_data_sets, 1, settings.criterion, method=LEFT_OUT, **how)
+    # Those whom the comparison, of which these fits are, counted.
+    return recover_models(
+        informative(choices), agents, fits, settings.n_data_sets, 1, settings.criterion, method=LEFT_OUT, **how
+    )
 
 
 def _fit_in(comparison: xr.DataTree, name: str) -> xr.DataTree:

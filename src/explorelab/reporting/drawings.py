@@ -15,6 +15,7 @@ from explorelab.people.data import Choices
 from explorelab.recovery.figures import LETTERS, heat_table
 from explorelab.recovery.statistics import Each
 from explorelab.reporting.words import name_of, named
+from explorelab.rounding import spread
 
 MOST_BINS = 24
 
@@ -74,9 +75,9 @@ def _histogram(drawing: Drawing, key: str, values: np.ndarray, title: str, x: st
     heights = np.repeat(counts, 2)
     drawing.band(key, corners, np.zeros(heights.size), heights, y, color=BLUE, alpha=0.55)
     axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    if whole:
-        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    for axis in (axes.yaxis, *([axes.xaxis] if whole else [])):
+        # One tick is enough where there is one number: more of them would not be whole.
+        axis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
 
 
 def draw_estimates(table: xr.Dataset, space: xr.Dataset, group: xr.Dataset | None) -> Drawing:
@@ -117,7 +118,7 @@ def _reach(one: xr.Dataset, dimension: xr.Dataset) -> tuple[float, float, bool]:
     most = np.quantile(one["low"].values, 0.25), np.quantile(one["high"].values, 0.75)
     values = np.append(one["estimate"].values, np.clip(most, float(dimension["low"]), float(dimension["high"])))
     line = np.log(values) if log else values
-    room = 0.06 * (line.max() - line.min()) or 0.5
+    room = 0.06 * np.ptp(line) if spread(line) else 0.5
     ends = np.array([line.min() - room, line.max() + room])
     low, high = np.exp(ends) if log else ends
     return float(low), float(high), log
@@ -190,10 +191,10 @@ def _group_density(x: np.ndarray, edges: np.ndarray, dimension: xr.Dataset, grou
     from scipy.stats import norm
 
     scale = SCALES[dimension["scale"].item()]
-    centre, spread = float(dimension["centre"]), float(dimension["spread"])
+    centre, unit = float(dimension["centre"]), float(dimension["spread"])
 
     def standard(values: np.ndarray) -> np.ndarray:
-        return (np.asarray(scale.to_line(values), float) - float(scale.to_line(centre))) / spread
+        return (np.asarray(scale.to_line(values), float) - float(scale.to_line(centre))) / unit
 
     even = np.allclose(np.diff(edges), edges[1] - edges[0])
     half = (edges[1] - edges[0]) / 2 if even else np.sqrt(edges[1] / edges[0])

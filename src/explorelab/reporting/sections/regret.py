@@ -70,6 +70,10 @@ def _labels(result: xr.Dataset) -> str:
     n = int(result["n_rows"].sum())
     if not n:
         return f"No {_what(result)[0]} has a form: {why_none(result)}."
+    if n == 1:
+        sure = _sure(result)
+        kept = f", a label that it keeps {percent(sure[0])} of the time when its losses are resampled"
+        return f"The one {_what(result)[0]} with a label is {_only(result)}{kept if np.isfinite(sure[0]) else ''}."
     said = joined(
         f"{whole(one['n_rows'])} ({percent(one['share'], 1)}, 95 % interval "
         f"{percents(one['share_low'], one['share_high'], 1)}) are {LONG[form]}"
@@ -86,6 +90,12 @@ def _labels(result: xr.Dataset) -> str:
     return text
 
 
+def _only(result: xr.Dataset) -> str:
+    """The label of the one row that has one."""
+    label = result["label"].values
+    return LONG[str(label[label != NONE][0])]
+
+
 def _sure(result: xr.Dataset) -> np.ndarray:
     """For each labelled row the probability of its own label."""
     label = result["label"].values
@@ -95,8 +105,11 @@ def _sure(result: xr.Dataset) -> np.ndarray:
 
 
 def _other(result: xr.Dataset, other: xr.Dataset) -> str:
-    if not int(result["n_rows"].sum()):
+    n = int(result["n_rows"].sum())
+    if not n:
         return ""
+    if n == 1:
+        return f"With the power law fitted as log R on log t, and not on the raw scale, it is {_only(other)}."
     same = (result["label"] == other["label"]).values[result["label"].values != NONE].mean()
     shares = joined(f"{percent(other['share'].sel(form=form), 1)} {LONG[form]}" for form in FORMS)
     told = (
@@ -116,7 +129,7 @@ def _short(result: xr.Dataset, other: xr.Dataset) -> str:
     if result["mean_label"].item() != NONE:
         theirs = f" ({paper.NAME}: about {paper.EXPONENT})" if beside else ""
         told += f", exponent of the mean curve {fixed(result['mean_b'].sel(form='power'))}{theirs}"
-    if not int(result["n_rows"].sum()):
+    if int(result["n_rows"].sum()) < 2:
         return f"{told}. {_labels(result)}"
     raw, log_log = (" / ".join(f"{100 * float(each['share'].sel(form=f)):.1f}" for f in FORMS) for each in (result, other))
     papers = " / ".join(f"{100 * share:.1f}" for share in paper.SHARES.values())
