@@ -73,6 +73,13 @@ def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> Non
     second.click("#agree")
     stage(second, "taken-over")
     second.screenshot(path=FOLDER / f"{name}-taken-over.png")
+    third.click("#agree")
+    stage(third, "instructions")
+    stranger = browser.new_context(viewport=viewport).new_page()
+    stranger.goto(f"{url}/?workerId=w&assignmentId=other")
+    stage(stranger, "elsewhere")
+    stranger.screenshot(path=FOLDER / f"{name}-elsewhere.png")
+    stranger.context.close()
     context.close()
 
 

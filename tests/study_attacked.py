@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import secrets
 from collections.abc import Callable
@@ -41,9 +40,8 @@ class Target:
     def __init__(self, folder: Path, database: str = "sqlite:///study.db", **changes: Any) -> None:
         self.study = small_study(**changes)
         self.store = open_store(database, folder)
-        self.app = create_app(
-            self.study, self.store, admin_password="a long password", now=itertools.count(1_000_000.0).__next__
-        )
+        self.now = 1_000_000.0
+        self.app = create_app(self.study, self.store, admin_password="a long password", now=lambda: self.now)
         self.pilot_key = pilot_key_of(Context(self.study, self.store, lambda: 0.0))
         # Failures come as answers with status 500, as they would over the network.
         self.client = TestClient(self.app, base_url="http://study.example", raise_server_exceptions=False)
@@ -58,6 +56,7 @@ class Target:
 
     def post(self, path: str, body: Any, token: str | None = None, **headers: str) -> httpx.Response:
         """The answer to any JSON at all."""
+        self.now += path == "choice"  # a second passes, as much as any clock here
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {
             "Content-Type": "application/json",

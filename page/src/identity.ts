@@ -28,8 +28,14 @@ export function pilotKey(address: string): string {
   return new URLSearchParams(new URL(address).hash.slice(1)).get("pilot") ?? "";
 }
 
-/** The query parameters of the address; of a name given twice the last counts. What no platform would send is left out. */
-export function queryOf(address: string): Record<string, string> {
-  const all = [...new URL(address).searchParams].filter(([name, value]) => name.length <= 64 && value.length <= 2048);
+/**
+ * The query parameters of the address; of a name given twice the last counts. What no platform would send is left out, and
+ * so is the wish that the page play by itself, which is for pilots: whoever else has such a link plays by hand.
+ */
+export function queryOf(address: string, isPilot = false): Record<string, string> {
+  const all = [...new URL(address).searchParams].filter(([name, value]) => {
+    const simulates = name.trim().toLowerCase() === "simulate";
+    return name.length <= 64 && value.length <= 2048 && (isPilot || !simulates);
+  });
   return Object.fromEntries(all.slice(0, 32));
 }

@@ -17,7 +17,8 @@ const CAN_WITHDRAW = ["instructions", "ready", "play", "debriefing"];
 
 const main = document.getElementById("main")!;
 const withdraw = document.getElementById("withdraw") as HTMLButtonElement;
-const query = queryOf(location.href);
+const pilot = pilotKey(location.href);
+const query = queryOf(location.href, pilot !== "");
 const notice = new Notice(document.getElementById("notice")!);
 const api = new Api({
   slow: (ms) => app.log.add("slow", Math.round(ms)),
@@ -68,7 +69,7 @@ async function arrive(): Promise<void> {
   document.title = texts.title;
   document.getElementById("title")!.textContent = texts.title;
   notice.texts = texts;
-  app.state = await api.arrive({ page: randomHex(16), key: browserKey(), query }, pilotKey(location.href));
+  app.state = await api.arrive({ page: randomHex(16), key: browserKey(), query }, pilot);
   if (navigator.webdriver) app.log.add("webdriver");
 }
 
