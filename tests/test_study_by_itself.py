@@ -75,13 +75,22 @@ def test_a_server_that_does_not_know_the_pilot_does_not_let_the_page_play(study:
     assert page.locator("body").get_attribute("data-stage") == "consent"
 
 
-def test_a_pilot_lets_the_page_play_to_the_end_and_is_marked(study: Study, folder: Path, page: Page) -> None:
+def test_a_pilot_lets_the_page_play_and_is_marked(study: Study, folder: Path, page: Page) -> None:
     by_hand, by_itself = (line.split()[-1] for line in links(folder, study.url).splitlines())
     assert "simulate" not in by_hand
     page.goto(by_itself)
-    stage(page, "finished", 60_000)
+    stage(page, "play")
+    stage(page, "ready")
     person = study.rows(tables.people)[-1]
-    assert (person.pilot, person.source, person.stage) == (True, "pilot", "finished")
+    assert (person.pilot, person.source, person.stage) == (True, "pilot", "play")
+    assert len([row for row in study.choices() if row.person == person.id]) == 2
+
+
+def test_a_pilot_may_do_so_without_waiting_and_to_the_end(study: Study, folder: Path, page: Page) -> None:
+    page.goto(links(folder, study.url).split()[-1].replace("visual", "data-only"))
+    stage(page, "finished")
+    person = study.rows(tables.people)[-1]
+    assert (person.pilot, person.stage) == (True, "finished")
     page.wait_for_timeout(200)
     assert "simulated" in {row.kind for row in study.rows(tables.events) if row.person == person.id}
 
