@@ -176,6 +176,8 @@ class Served:
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
+        with suppress(ProcessLookupError):  # workers whose supervisor was killed
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._log.close()
 
     def log(self) -> str:

@@ -139,14 +139,17 @@ def test_no_proxy_is_trusted_unless_it_is_named() -> None:
     assert trusted(" 127.0.0.1, ::1 ") == ["127.0.0.1/32", "::ffff:127.0.0.1/128", "::1/128"]
 
 
-def test_workers_that_keep_dying_are_replaced_more_and_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("exit_code", "slower"), [(1, True), (-9, False)])
+def test_workers_that_keep_failing_are_replaced_more_and_more_slowly(
+    exit_code: int, slower: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock, started = [1000.0], []
     supervisor = Supervisor.__new__(Supervisor)
-    supervisor.processes = [SimpleNamespace(exitcode=1)]
+    supervisor.processes = [SimpleNamespace(exitcode=exit_code)]
 
     def replace(self: Supervisor) -> None:  # as if each died at once
         started.append(clock[0])
-        self.processes = [SimpleNamespace(exitcode=1)]
+        self.processes = [SimpleNamespace(exitcode=exit_code)]
 
     monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", replace)
     monkeypatch.setattr("explorelab.study.supervising.time.monotonic", lambda: clock[0])
@@ -154,5 +157,5 @@ def test_workers_that_keep_dying_are_replaced_more_and_more_slowly(monkeypatch: 
         supervisor.keep_subprocess_alive()
         clock[0] += 0.5
     pauses = [later - earlier for earlier, later in pairwise(started)]
-    assert pauses[:7] == [0.5, 1, 2, 4, 8, 16, 30]
-    assert set(pauses[7:]) == {30}
+    assert pauses[:7] == ([0.5, 1, 2, 4, 8, 16, 30] if slower else [0.5] * 7)
+    assert set(pauses[7:]) == ({30} if slower else {0.5})

@@ -15,7 +15,7 @@ from uvicorn.supervisors.multiprocess import Process
 
 LONGEST_PAUSE_S = 30.0
 SETTLED_S = 60.0
-"""A worker that lived for so long did not die of its start."""
+"""After so long without a failure the next one is taken for the first."""
 PATIENCE_S = 15.0
 """For a worker to end by itself."""
 
@@ -23,7 +23,7 @@ log = logging.getLogger("explorelab.study")
 
 
 class Supervisor(Multiprocess):
-    """Starts the workers and replaces those that die: at once, or if they die again and again, after longer and longer."""
+    """Starts the workers and replaces those that die: at once, or if they fail again and again, after longer and longer."""
 
     _pause_s, _last, _not_before = 0.0, 0.0, 0.0
 
@@ -39,11 +39,12 @@ class Supervisor(Multiprocess):
 
     def _replaced(self, dead: list[Process]) -> None:
         now = time.monotonic()
-        again = now - self._last < SETTLED_S
-        self._pause_s = min(LONGEST_PAUSE_S, max(1.0, 2 * self._pause_s)) if again else 0.0
-        self._last, self._not_before = now, now + self._pause_s
+        if any((process.exitcode or 0) > 0 for process in dead):  # it failed; one that was killed may well work
+            again = now - self._last < SETTLED_S
+            self._pause_s = min(LONGEST_PAUSE_S, max(1.0, 2 * self._pause_s)) if again else 0.0
+            self._last, self._not_before = now, now + self._pause_s
         codes = ", ".join(str(process.exitcode) for process in dead)
-        rest = f" The next one, if need be, in {self._pause_s:g} s." if again else ""
+        rest = f" The next one, if need be, in {self._pause_s:g} s." if now < self._not_before else ""
         log.error("A worker process ended (exit code %s) and is replaced.%s", codes, rest)
 
 
