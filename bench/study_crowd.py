@@ -82,7 +82,7 @@ class Participant:
         self.token = ""
 
     async def _post(self, path: str, **body: Any) -> Any:
-        status, answer = await self._connection.ask(request(path, body, self.token))
+        status, answer = await self._asked(request(path, body, self.token), {"put_off": 0})
         if status != 200:
             raise RuntimeError(f"{path} was answered {status}: {answer[:200]!r}")
         return json.loads(answer)

@@ -56,7 +56,7 @@ class Ready:
         written(self.store, *range(3))
         self.older = copied(self.file, folder / "older.db")
         written(self.store, 3, 4)
-        self.store.look()
+        self.store._files.checkpoint()  # type: ignore[union-attr]
         written(self.store, *range(5, 10))
         open_store("sqlite:///other.db", folder).close()
         self.other = folder / "other.db"

@@ -20,8 +20,8 @@ from explorelab.study.store_load import Load
 from explorelab.study.store_watch import FileWatch
 from explorelab.study.vitals import Vitals
 
-GROUP_S = 0.020
-"""Work in one transaction, at most."""
+GROUP_S, GROUP_MOST_S, COMMITS = 0.020, 0.100, 3.0
+"""Work in one transaction, at most: more on a disk whose commits are slow, so that they stay a small part of the whole."""
 
 type Work[T] = Callable[[Connection], T]
 type Item = tuple[Work[Any], Future[Any]]
@@ -70,6 +70,7 @@ class GroupWriter:
         group: list[Future[Any]] = []
         outcomes: list[tuple[Any, BaseException | None]] = []
         taken, following, started = 1, True, False
+        limit_s = min(max(GROUP_S, COMMITS * self.load.commit_s), GROUP_MOST_S)
         self.load.begins()
         began = worked = time.perf_counter()
         try:
@@ -85,7 +86,7 @@ class GroupWriter:
                         group.append(future)
                         outcomes.append(self._one(connection, work))
                     worked = time.perf_counter()
-                    if worked - began >= GROUP_S or self._waiting.empty():
+                    if worked - began >= limit_s or self._waiting.empty():
                         break
                     item = self._waiting.get()
                     taken, following = taken + (item is not None), item is not None

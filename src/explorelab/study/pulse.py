@@ -67,7 +67,7 @@ class Pulse:
         now = self._now()
         keep(connection, ALIVE, repr(now))
         told = self._store.vitals.told(now)
-        if told["n_put_off"]:
+        if told["n_put_off"] or told["longest_wait_s"]:
             keep(connection, self._name, json.dumps(told))
 
     async def _measure(self) -> None:

@@ -97,7 +97,7 @@ class Store:
         if self._files is not None and self._writer is not None:
             with suppress(Refused):
                 self._files.check()
-                if self._files.checkpoint():
+                if self._files.is_due() and self._files.checkpoint():
                     self._writer.checkpoint_soon()
         elif self._tables is not None:
             try:

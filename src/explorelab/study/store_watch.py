@@ -23,6 +23,8 @@ HEADER = 100
 MAGIC = b"SQLite format 3\0"
 FULL_LOG = 1000
 """Pages in the log that SQLite keeps before the file, from which on it is worth starting it anew."""
+MOVE_AFTER, MOVE_EVERY_S = 200, 10.0
+"""Commits, and seconds, after which the log is moved into the file: each time costs the disk as much as some commits."""
 LOOK_EVERY_S = 0.25
 """How often a process looks at the tables on PostgreSQL."""
 
@@ -46,6 +48,7 @@ class FileWatch:
         self._handle = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self._known = {name: _place(name) for name in (file, *self.beside(file))}
         self._lock = threading.Lock()
+        self._moved = self._now, time.monotonic()
         self._size = self._log_size = self._log_number = 0
         self._format = os.pread(self._handle, HEADER, 0)[16:24]
         self._in_file = self._head()[2]
@@ -136,8 +139,14 @@ class FileWatch:
         self._now = self._number
         self.check()
 
+    def is_due(self) -> bool:
+        """Whether enough has been written, or long enough ago, to move it from the log into the file."""
+        n, since_s = self._now - self._moved[0], time.monotonic() - self._moved[1]
+        return n >= MOVE_AFTER or (n > 0 and since_s > MOVE_EVERY_S)
+
     def checkpoint(self) -> bool:
         """Move what can be moved from the log into the file; whether the log is long and little of it is left."""
+        self._moved = self._now, time.monotonic()
         with suppress(Exception), self._engine.connect() as connection:  # it is tried again: nothing hangs on this one
             driver: Any = connection.connection.dbapi_connection
             _, in_log, moved = driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

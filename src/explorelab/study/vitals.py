@@ -46,6 +46,7 @@ class Vitals:
         """When something was last stored, by the monotonic clock."""
         self.clock_moved_s = 0.0
         self.n_put_off, self.put_off_at = 0, -1e9
+        self.longest_wait_s, self.slow_at = 0.0, -1e9
         self._logged_at, self._n_logged = -1e9, 0
 
     def check(self) -> None:
@@ -89,6 +90,15 @@ class Vitals:
                 log.warning("too many people at once: %d requests were asked to come again", self.n_put_off - self._n_logged)
                 self._logged_at, self._n_logged = now, self.n_put_off
 
+    def slow(self, wait_s: float) -> None:
+        """A request has to wait for longer than people do not notice."""
+        now = time.monotonic()
+        with self._lock:
+            if now - self.slow_at > SHOWN_S:
+                self.longest_wait_s = 0.0
+                log.warning("many people at once: answers take %.1f s", wait_s)
+            self.longest_wait_s, self.slow_at = max(wait_s, self.longest_wait_s), now
+
     def clock(self, moved_s: float) -> None:
         """By how much the computer's clock has gone away from the server's own."""
         if abs(moved_s - self.clock_moved_s) > CLOCK_S and abs(moved_s) > CLOCK_S:
@@ -100,9 +110,12 @@ class Vitals:
         return self.stopped or self.failing
 
     def told(self, now: float) -> dict[str, Any]:
-        """What other processes of the same study should know: put off how many, and when last by the server's time."""
-        ago_s = time.monotonic() - self.put_off_at
-        return {"n_put_off": self.n_put_off if ago_s < SHOWN_S else 0, "put_off_at": now - ago_s, "at": now}
+        """What other processes of the same study should know: put off how many, how long others waited, and when last."""
+        ago_s, slow_ago_s = time.monotonic() - self.put_off_at, time.monotonic() - self.slow_at
+        return {
+            "n_put_off": self.n_put_off if ago_s < SHOWN_S else 0, "put_off_at": now - ago_s,
+            "longest_wait_s": self.longest_wait_s if slow_ago_s < SHOWN_S else 0.0, "slow_at": now - slow_ago_s,
+        }  # fmt: skip
 
 
 def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
@@ -110,12 +123,20 @@ def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
     lines = []
     if why := own.trouble():
         lines.append(f"Nothing can be stored: {why}.")
-    told = [one for one in [own.told(now), *others] if one["n_put_off"] and now - one["put_off_at"] < SHOWN_S]
-    if told:
-        n, last = sum(one["n_put_off"] for one in told), max(one["put_off_at"] for one in told)
+    everyone = [own.told(now), *others]
+    put_off = [one for one in everyone if one["n_put_off"] and now - one["put_off_at"] < SHOWN_S]
+    slow = [one for one in everyone if one["longest_wait_s"] and now - one["slow_at"] < SHOWN_S]
+    if put_off:
+        n, last = sum(one["n_put_off"] for one in put_off), max(one["put_off_at"] for one in put_off)
         lines.append(
             f"Too many people at once: {n} requests of the last {SHOWN_S / 60:.0f} minutes were asked to come again a "
             f"little later, the last {_clock(last)}. Nothing is lost, but people wait; let fewer in."
+        )
+    elif slow:
+        longest, last = max(one["longest_wait_s"] for one in slow), max(one["slow_at"] for one in slow)
+        lines.append(
+            f"Many people at once: in the last {SHOWN_S / 60:.0f} minutes people waited up to {longest:.1f} s for an answer "
+            f"(last {_clock(last)}). Nothing is lost."
         )
     if abs(own.clock_moved_s) > CLOCK_S:
         lines.append(
