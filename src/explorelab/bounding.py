@@ -12,6 +12,7 @@ from scipy.sparse import csgraph
 from explorelab import checks, theory
 from explorelab.agents import choice, commitment, learners, limits
 from explorelab.agents.types import Agent, Rule
+from explorelab.door import door
 from explorelab.recording import recording_times
 from explorelab.tasks import Task
 
@@ -22,6 +23,7 @@ LARGEST_PULL = 0.05 * theory.FIRST_QUANTILE
 """How far such a prior may draw the mean of one reward, in standard deviations: a twentieth of the narrowest limit."""
 
 
+@door
 def bounds(
     agent: Agent, task: Task, horizon: int, *, times: Sequence[int] | None = None, epsilon: float | None = None
 ) -> xr.Dataset:

@@ -10,6 +10,9 @@ import numpy as np
 
 from explorelab.errors import InputError, unknown_name
 
+MANY = 1_000_000
+"""More starts, draws or simulated people than this are a slip of the keyboard, and would take all memory."""
+
 type Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -74,15 +77,17 @@ def _range(above: float, at_least: float, below: float, at_most: float) -> str:
     return " and ".join(part for part in (low, high) if part)
 
 
-def whole(name: str, value: Any, *, at_least: int) -> int:
-    """The value as an int, or an error naming it."""
+def whole(name: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
+    """The value as an int within the bounds, or an error naming it."""
     try:
-        if isinstance(value, bool) or int(value) != value:
+        if isinstance(value, bool | str | bytes) or np.ndim(value) or int(value) != value:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a whole number, got {shown(value)}.") from None
     if value < at_least:
         raise InputError(f"{name} must be at least {at_least}, got {value}.")
+    if value > at_most:
+        raise InputError(f"{name} must be at most {at_most}, got {value}.")
     return int(value)
 
 

@@ -17,7 +17,7 @@ def recording_times(horizon: int, times: Sequence[int] | None = None) -> tuple[i
     """The times given, in order and checked, or those that suit the horizon (itself always among them)."""
     if times is not None:
         if np.ndim(times) != 1:
-            raise InputError(f"times must be a list of steps, got {times!r}.")
+            raise InputError(f"times must be a list of steps, got {checks.shown(times)}.")
         chosen = sorted({checks.whole("times", t, at_least=1) for t in np.asarray(times).tolist()})
         if not chosen or chosen[-1] > horizon:
             raise InputError(f"times must be steps from 1 to the horizon, {horizon}, got {list(times)}.")

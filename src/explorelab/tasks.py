@@ -8,9 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from explorelab import checks
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.graphs import Moves, moves
 from explorelab.places import distances_between, walks_between
+
+LARGEST_COST = 1e30
+"""Sums of costs stay finite in single precision."""
 
 type Vector = np.ndarray
 
@@ -122,11 +126,13 @@ def integer_noise(largest: Any) -> Noise:
     return Noise("integer-uniform", checks.whole("largest", largest, at_least=0))
 
 
+@door
 def with_noise(task: Task, noise: Noise | float) -> Task:
     """The same task with other reward noise: a `Noise`, or the variance of Gaussian noise."""
     return replace(task, noise=noise if isinstance(noise, Noise) else gaussian_noise(noise))
 
 
+@door
 def with_costs(task: Task, costs: Any = "distance", kind: Any = "fixed", scale: Any = 1.0) -> Task:
     """The same task with transition costs: a matrix (from, to), one number for every move, "distance" or "edges".
 
@@ -147,6 +153,8 @@ def with_costs(task: Task, costs: Any = "distance", kind: Any = "fixed", scale: 
     if (mean < 0).any() or np.diag(mean).any():
         i, j = np.argwhere((mean < 0) | (np.eye(task.n_arms, dtype=bool) & (mean != 0)))[0]
         raise InputError(f"costs must be at least 0, and 0 for staying, got {mean[i, j]:g} from arm {i} to arm {j}.")
+    if max(float(factor), 1.0) > LARGEST_COST / max(mean.max(), 1.0):
+        raise InputError(f"costs must be at most {LARGEST_COST:g}, got {mean.max():g} with a scale of {float(factor):g}.")
     return replace(task, costs=Costs(factor * mean, kind))
 
 
@@ -161,6 +169,7 @@ def _named_costs(task: Task, name: str) -> np.ndarray:
     return task.distances
 
 
+@door
 def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None, start: Any = 0) -> Task:
     """The same task on a graph of allowed moves; the agent walks shortest paths to where it wants to be.
 

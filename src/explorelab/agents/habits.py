@@ -25,6 +25,7 @@ from jaxtyping import Array, Int
 from explorelab import checks
 from explorelab.agents.choice import draw_from, log_of
 from explorelab.agents.types import Agent, Available, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.door import door
 from explorelab.errors import InputError, unknown_name
 
 type Change = Callable[[Params, Any, Value, Moment, Available], Value]
@@ -102,14 +103,13 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
     return ChoiceRule("+".join((rule.name, *habits)), log_probs, draw, walks, rule.exact)
 
 
+@door
 def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
     """The agent with these habits: "stay", "travel", "novelty", "lapse"; and values for their parameters.
 
     `with_habits(agent, "stay", lapse=0.02)` keeps to the last arm (stickiness 1) and lapses in 2 % of choices. The result
     simulates and fits like any agent; the habits' parameters are free in a fit.
     """
-    if not isinstance(agent, Agent):
-        raise InputError(f"agent must be an agent such as stochastic_ucl(), got {type(agent).__name__}.")
     by_parameter = {habit.parameter: name for name, habit in HABITS.items()}
     for name in habits:
         checks.one_of("habit", name, HABITS)

@@ -37,7 +37,10 @@ def ucb1(reward_range: Any = 1.0, ties: str = "lowest") -> Design:
 @named_agent
 def ucb2(alpha: Any = 0.01, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
     """UCB2 (Auer, Cesa-Bianchi & Fischer 2002): a chosen arm is played for an epoch, epochs grow by a factor 1 + alpha."""
-    rate = checks.scalar("alpha", alpha, above=0, below=1)
+    # The table of epochs has some 20 / alpha entries.
+    rate = checks.scalar(
+        "alpha", alpha, at_least=1e-5, below=1, why="with less, an arm's first 100 000 epochs are one play each"
+    )
     growth = np.arange(math.ceil(math.log(2**31) / math.log1p(float(rate))) + 2)
     epochs = np.unique(np.ceil(np.minimum((1 + float(rate)) ** growth, 2.0**31)))
     rule = Rule(learners.sample_statistics, limits.ucb2, _greedy(ties), commitment.ucb2_epochs)

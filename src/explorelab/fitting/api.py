@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +12,7 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.agents import Agent
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.fitting.empirical import fit_group
 from explorelab.fitting.individual import fit_each, rows_of_each
@@ -23,6 +26,7 @@ type Method = Literal["ml", "map", "em", "nuts"]
 METHODS = ("ml", "map", "em", "nuts")
 
 
+@door
 def fit(
     choices: Choices,
     agent: str | Agent = "stochastic-ucl",
@@ -47,7 +51,7 @@ def fit(
     also `group`, and for "nuts" ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
     """
     checks.one_of("method", method, dict.fromkeys(METHODS, 0))
-    starts = checks.whole("starts", starts, at_least=1)
+    starts = checks.whole("starts", starts, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
     check_choices(choices)
     fitted = prepare(choices, agent, free, fixed, space)
@@ -169,12 +173,16 @@ def saved(tree: xr.DataTree, path: Any) -> None:
     tree.to_netcdf(path, engine="h5netcdf")
 
 
-def load_fit(path: Any) -> xr.DataTree:
+@door
+def load_fit(path: str | os.PathLike[str]) -> xr.DataTree:
     """A fit that was written."""
+    if not Path(path).is_file():
+        raise InputError(f"{path}: expected a fit written by explorelab fit, but there is no such file.")
     try:
-        tree = xr.open_datatree(path, engine="h5netcdf").load()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read as a fit: {error}.") from None
+        tree = xr.open_datatree(Path(path), engine="h5netcdf").load()
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"{path}: cannot be read as a fit: {why}.") from None
     if "estimates" not in tree.children:
         raise InputError(f"{path}: expected a fit written by explorelab fit, got a file without estimates.")
     return tree

@@ -11,6 +11,7 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.agents import Agent
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.fitting.api import check_choices, fit
 from explorelab.fitting.crossvalidation import cross_validate
@@ -22,6 +23,7 @@ CRITERIA = ("cv", "bic", "aic")
 """What may decide: prediction of left-out blocks, or an information criterion."""
 
 
+@door
 def compare(
     choices: Choices,
     agents: Sequence[str | Agent] | Mapping[str, str | Agent],

@@ -19,6 +19,7 @@ from scipy.special import logsumexp
 
 from explorelab import checks
 from explorelab.agents import Agent
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.fitting.api import check_choices, check_likelihood, check_possible
 from explorelab.fitting.empirical import ONE_PERSON, fit_group
@@ -70,6 +71,7 @@ def _known(choices: Choices) -> str:
     return ", ".join(choices.conditions) or "none"
 
 
+@door
 def cross_validate(
     choices: Choices,
     agent: str | Agent = "stochastic-ucl",
@@ -91,6 +93,9 @@ def cross_validate(
     has totals by participant, `space` where each set sought the parameters.
     """
     checks.one_of("method", method, dict.fromkeys(("ml", "map", "em"), 0))
+    starts = checks.whole("starts", starts, at_least=1, at_most=checks.MANY)
+    draws = checks.whole("draws", draws, at_least=0, at_most=checks.MANY)
+    seed = checks.whole("seed", seed, at_least=0)
     check_choices(choices)
     check_likelihood(choices, prepare(choices, agent, free, fixed, space))
     if method == "em" and choices.n_participants < 2:

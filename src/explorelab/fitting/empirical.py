@@ -78,7 +78,7 @@ def fit_group(
     `sets` says to which group each list of rows belongs (one for all by default); groups learn nothing from each other,
     which is what keeps left-out blocks out.
     """
-    rounds = checks.whole("rounds", rounds, at_least=1)
+    rounds = checks.whole("rounds", rounds, at_least=1, at_most=checks.MANY)
     member = np.zeros(len(row_lists), int) if sets is None else np.asarray(sets)
     if len(row_lists) < 2:
         raise InputError(ONE_PERSON)

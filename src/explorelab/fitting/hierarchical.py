@@ -73,9 +73,9 @@ def sample(
     come back with a `ConvergenceWarning`. The attribute `convergence` says what failed.
     """
     needs("bayes", "method nuts")
-    chains = checks.whole("chains", chains, at_least=2)
-    draws = checks.whole("draws", draws, at_least=4)
-    warmup = checks.whole("warmup", warmup, at_least=1)
+    chains = checks.whole("chains", chains, at_least=2, at_most=checks.MANY)
+    draws = checks.whole("draws", draws, at_least=4, at_most=checks.MANY)
+    warmup = checks.whole("warmup", warmup, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
     accept = float(checks.scalar("target_accept", target_accept, above=0, below=1))
     depth = checks.whole("max_tree_depth", max_tree_depth, at_least=1)

@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.extras import needs
 
@@ -24,6 +25,7 @@ LEAST_DRAWS = 100
 """Fewer have no tail to smooth."""
 
 
+@door
 def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     """How well each block is predicted from all others, from the draws of a hierarchical fit (`fit(method="nuts")`).
 

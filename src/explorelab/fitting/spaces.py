@@ -187,10 +187,22 @@ def _changed(dimension: Dimension, changes: Mapping[str, Any]) -> Dimension:
     for field in changes:
         if field not in ("scale", "centre", "spread", "low", "high"):
             raise unknown_name(f"field of {dimension.name}", field, ("scale", "centre", "spread", "low", "high"))
-    result = replace(dimension, **changes)
+    checks.one_of(f"scale of {dimension.name}", changes.get("scale", dimension.scale), SCALES)
+    fields: dict[str, Any] = {
+        field: value if field == "scale" else float(checks.scalar(f"{field} of {dimension.name}", value))
+        for field, value in changes.items()
+    }
+    result = replace(dimension, **fields)
     if not result.low < result.high or result.spread <= 0:
         raise InputError(
             f"{result.name} must have low below high and a positive spread, got {result.low:g} to {result.high:g} "
             f"and {result.spread:g}."
+        )
+    with jax.enable_x64(True):
+        low, centre, high = (float(SCALES[result.scale].to_line(end)) for end in (result.low, result.centre, result.high))
+    if np.isnan([low, high]).any() or not np.isfinite(centre):
+        raise InputError(
+            f"{result.name} on the scale {result.scale!r} cannot have low {result.low:g}, centre {result.centre:g} and high "
+            f"{result.high:g}: log is of numbers above 0, logit of numbers between 0 and 1."
         )
     return result

@@ -15,6 +15,7 @@ import xarray as xr
 from scipy.special import betainc, digamma, expit, gammainc, gammaln, hyp1f1, log_softmax, logsumexp, polygamma, xlogy
 
 from explorelab import checks
+from explorelab.door import door
 from explorelab.errors import ExplorelabError, InputError
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -24,6 +25,7 @@ _NEGLIGIBLE = 45.0  # nats below the peak at which an integrand is left out: a s
 _N_POINTS = 1001
 _FINEST = 0.04  # of log x: what the upper end of the integrand needs, however wide the rest is
 _LEAST_COUNT = 0.01
+_MOST_COUNT = 1e9
 
 
 class _Posterior(NamedTuple):
@@ -34,6 +36,7 @@ class _Posterior(NamedTuple):
     free_energy: float
 
 
+@door
 def select_models(
     log_evidence: Any, names: Sequence[str] | None = None, prior: Any = 1.0, tolerance: float = 1e-10
 ) -> xr.Dataset:
@@ -108,12 +111,12 @@ def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list
     if len(labels) != evidence.shape[1]:
         raise InputError(f"names must be one for each of the {evidence.shape[1]} models, got {len(labels)}.")
     if len(set(labels)) < len(labels):
-        raise InputError(f"names must differ from each other, got {', '.join(labels)}.")
+        raise InputError(f"names must differ from each other, got {checks.shown(labels)}.")
     return evidence, labels, np.arange(evidence.shape[0]) if people is None else people
 
 
 def _prior(prior: Any, n_models: int) -> Floats:
-    counts = checks.real("prior", prior, at_least=_LEAST_COUNT)
+    counts = checks.real("prior", prior, at_least=_LEAST_COUNT, at_most=_MOST_COUNT)
     if counts.ndim == 1 and counts.size != n_models:
         raise InputError(f"prior must be one number, or one for each of the {n_models} models, got {counts.size}.")
     return np.broadcast_to(counts, n_models).astype(np.float64)

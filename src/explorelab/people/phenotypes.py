@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab import checks
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.forms import FEWEST_TIMES, FORMS, NONE, PowerFit, fit_forms, fitted_regret
 from explorelab.people import paper
@@ -30,6 +31,7 @@ FEWEST_TRIALS = FEWEST_TIMES
 """Shorter blocks get no label."""
 
 
+@door
 def phenotypes(
     choices: Choices,
     power: PowerFit = "raw",
@@ -63,7 +65,7 @@ def phenotypes(
     the paper's (Wilson, n = 326), NaN where the task is another.
     """
     checks.one_of("setting of by:", by, dict.fromkeys(["block", "participant"]))
-    checks.whole("bootstrap", bootstrap, at_least=0)
+    checks.whole("bootstrap", bootstrap, at_least=0, at_most=checks.MANY)
     checks.whole("seed", seed, at_least=0)
     checks.one_of("fit of the power law", power, dict.fromkeys(["raw", "log-log"]))
     regret = observed_regret(choices, best_mean)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.people.building import build
 from explorelab.people.data import Choices, Exclusion
@@ -71,6 +72,7 @@ class CheckReport:
         }
 
 
+@door
 def read_choices(path: str | os.PathLike[str], task: AnyTask = None) -> Choices:
     """The choices in a CSV or Parquet file; an error that lists everything wrong with it.
 
@@ -82,6 +84,7 @@ def read_choices(path: str | os.PathLike[str], task: AnyTask = None) -> Choices:
     return _choices(check_choices(path, task))
 
 
+@door
 def check_choices(path: str | os.PathLike[str], task: AnyTask = None) -> CheckReport:
     """What was found in a CSV or Parquet file: problems, warnings, exclusions, notes, counts; the choices if it is fine."""
     source = os.fspath(path)
@@ -92,6 +95,7 @@ def check_choices(path: str | os.PathLike[str], task: AnyTask = None) -> CheckRe
         return CheckReport(source, [Problem("", str(error).rstrip("."))])
 
 
+@door
 def choices_from_frame(frame: pd.DataFrame, task: AnyTask = None, source: str = "table") -> Choices:
     """The choices in a table, checked as a file is; `task` as in `read_choices`. Rows are named as `frame.iloc` counts."""
     if not isinstance(frame, pd.DataFrame):

@@ -76,7 +76,7 @@ type AnyTask = DataTask | Task | Layout | Mapping[str, Any] | str | os.PathLike[
 def task_of(task: AnyTask, choices: Path | None = None) -> DataTask:
     """What is known of the task: from a file, a table of settings, or a task; by default from the TOML file beside."""
     if task is None:
-        beside = choices.with_suffix(".toml") if choices is not None and choices.suffix != ".toml" else None
+        beside = choices.with_suffix(".toml") if choices is not None and choices.name and choices.suffix != ".toml" else None
         return read_task(beside) if beside is not None and beside.is_file() else DataTask()
     if isinstance(task, DataTask):
         return task

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab import checks
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.extras import needs
 from explorelab.files import check_writable, write_whole
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 type Written = tuple[pd.DataFrame, dict[str, Any], pd.DataFrame | None]
 
 
+@door
 def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str], task: AnyTask = None) -> Path:
     """Write choices as CSV or Parquet (by the name's ending), with the TOML file beside it; says where.
 
@@ -225,6 +227,7 @@ def _toml(value: Any) -> str:
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 
+@door
 def choices_from_runs(runs: xr.Dataset, task: Task, *, prefix: str = "", first: int = 1) -> Choices:
     """The choices that agents made in `simulate(..., keep="trajectories")`, each replicate a participant with one block.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.people.data import Choices
 from explorelab.people.reading import choices_from_frame
@@ -23,6 +24,7 @@ REWARD_SCALE = 100.0
 """A surface of height 0 to 1 pays 0 to 100 points."""
 
 
+@door
 def load_wu2018(folder: str | os.PathLike[str]) -> Choices:
     """The choices of experiment 2 of Wu et al. (2018), Nature Human Behaviour 2, 915-924, from the folder that holds them.
 

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 
 from explorelab import checks
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.people.data import NOWHERE, Choices
 from explorelab.people.task_file import layout_of
 from explorelab.tasks import Task
 
+MOST_TRIALS = 2**28
+"""More would not fit into memory."""
 
+
+@door
 def design(tasks: Task | Sequence[Task], n_participants: int = 1, blocks: int | None = None, horizon: int = 90) -> Choices:
     """Choices that are still to be made: every arm of every trial is `NOWHERE`, for `generate` to fill in.
 
@@ -27,6 +32,10 @@ def design(tasks: Task | Sequence[Task], n_participants: int = 1, blocks: int | 
     n_people = checks.whole("n_participants", n_participants, at_least=1)
     n_blocks = len(each) if blocks is None else checks.whole("blocks", blocks, at_least=1)
     n_trials = checks.whole("horizon", horizon, at_least=1)
+    if n_people * n_blocks * max(n_trials, each[0].n_arms) > MOST_TRIALS:
+        raise InputError(
+            f"a design may have up to {MOST_TRIALS} trials, got {n_people} people with {n_blocks} blocks of {n_trials} each."
+        )
     of_row = np.tile(np.arange(n_blocks) % len(each), n_people)
     everywhere = np.ones((len(of_row), n_trials), bool)
     start = None if each[0].start is None else np.full(len(of_row), each[0].start)

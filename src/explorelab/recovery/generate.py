@@ -22,6 +22,7 @@ from explorelab import checks
 from explorelab.agents import Agent
 from explorelab.agents.human import random_choice
 from explorelab.agents.types import Moment, Params, Rule, Ways, prepared
+from explorelab.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.likelihood import positions
 from explorelab.fitting.model import prepare
@@ -79,6 +80,7 @@ class State(NamedTuple):
     n_decisions: Int[Array, ""]
 
 
+@door
 def generate(
     choices: Choices,
     agent: str | Agent,
@@ -102,7 +104,7 @@ def generate(
     numbers from -h to h. Arms on offer are those that people had: where these depended on what a person chose before, the
     simulated one does not have their own.
     """
-    seed, copies = checks.whole("seed", seed, at_least=0), checks.whole("copies", copies, at_least=1)
+    seed, copies = checks.whole("seed", seed, at_least=0), checks.whole("copies", copies, at_least=1, at_most=checks.MANY)
     checks.one_of("noise", noise, dict.fromkeys(NOISES, 0))
     many = repeated(choices, np.tile(np.arange(choices.n_participants), copies)) if copies > 1 else choices
     # A name takes the units of the data for what it is not given, as a fit does.

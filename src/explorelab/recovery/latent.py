@@ -13,6 +13,7 @@ import xarray as xr
 
 from explorelab.agents import Agent
 from explorelab.agents.types import Params, Ways
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.extras import needs
 from explorelab.files import write_whole
@@ -67,6 +68,7 @@ def _thought(model: Model, fixed: Params, ways: Ways, argument: tuple[Block, Par
     return mapped(one, argument, count)
 
 
+@door
 def latent_variables(
     choices: Choices,
     agent: str | Agent | None,

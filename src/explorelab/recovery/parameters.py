@@ -11,6 +11,7 @@ from scipy.stats import norm, rankdata
 
 from explorelab import checks
 from explorelab.agents import Agent
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.fitting.api import fit as fit_agent
 from explorelab.fitting.spaces import standard
@@ -25,6 +26,7 @@ from explorelab.rounding import spread
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
+@door
 def recover_parameters(
     choices: Choices,
     agent: str | Agent | None = None,
@@ -54,7 +56,7 @@ def recover_parameters(
     `estimate_correlation` and `true_correlation`, ranks among estimates and among true values, and `cross_correlation` of
     each true parameter with each estimate: away from its diagonal, one parameter is mistaken for another.
     """
-    n, seed = checks.whole("n", n, at_least=4), checks.whole("seed", seed, at_least=0)
+    n, seed = checks.whole("n", n, at_least=4, at_most=checks.MANY), checks.whole("seed", seed, at_least=0)
     known = known_of(choices, agent, fit, free, fixed, space)
     if not known.space:
         raise InputError(f"{known.agent.name} has no free parameters to recover.")

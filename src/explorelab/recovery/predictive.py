@@ -9,6 +9,7 @@ import xarray as xr
 
 from explorelab import checks
 from explorelab.agents import Agent
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.fitting.crossvalidation import posterior_draws
 from explorelab.fitting.results import on_natural_scale
@@ -27,6 +28,7 @@ AT_ONCE = 20_000
 """Blocks simulated in one go: what is needed of each is kept, not its trials."""
 
 
+@door
 def predictive_check(
     choices: Choices,
     agent: str | Agent | None,
@@ -51,7 +53,8 @@ def predictive_check(
     `walk`, the share of choices that went so far, as `walk_human`, ... (without travel and walks where arms lie nowhere).
     Where blocks differ in length, curves are means over those that last so long, the same ones on both sides.
     """
-    n_copies, seed = checks.whole("n_copies", n_copies, at_least=1), checks.whole("seed", seed, at_least=0)
+    n_copies = checks.whole("n_copies", n_copies, at_least=1, at_most=checks.MANY)
+    seed = checks.whole("seed", seed, at_least=0)
     known = known_of(choices, agent, fit)
     same_people(choices, fit)
     classes = _classes(choices)

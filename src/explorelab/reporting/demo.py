@@ -54,7 +54,7 @@ def demo_population(seed: int = 0, n: int = paper.PEOPLE, horizon: int = 90) -> 
     from explorelab.tasks import landscape
 
     rng = np.random.default_rng(np.random.SeedSequence([checks.whole("seed", seed, at_least=0), 326]))
-    kinds = _kinds(checks.whole("n", n, at_least=3))
+    kinds = _kinds(checks.whole("n", n, at_least=3, at_most=checks.MANY))
     place = np.where(kinds == "log", 1.0, np.where(kinds == "linear", 0.0, rng.uniform(size=n)))
     params = {name: on_the_line(name, place) * np.exp(SCATTER * rng.standard_normal(n)) for name in ENDS}
     order = rng.permutation(n)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.figures import save, style
 from explorelab.people.data import Choices
@@ -23,6 +24,7 @@ from explorelab.reporting.section import Section
 from explorelab.reporting.settings import settings_for
 
 
+@door
 def report(
     choices: Choices | str | os.PathLike[str],
     out: Path | str = "report.html",

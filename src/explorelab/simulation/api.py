@@ -15,6 +15,8 @@ from explorelab import checks
 from explorelab.agents.registry import assumes_noise
 from explorelab.agents.types import Agent
 from explorelab.errors import InputError, PrecisionWarning
+from explorelab.door import door
+from explorelab.errors import InputError
 from explorelab.recording import recording_times
 from explorelab.simulation.precision import why_not
 from explorelab.simulation.run import DEFAULT_MEMORY, Request, Result, run
@@ -28,6 +30,7 @@ PRECISIONS = {"auto": "auto", "single": "float32", "double": "float64"}
 type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
 
 
+@door
 def simulate(
     agent: Agent,
     task: Task,
@@ -101,10 +104,6 @@ def _checked(
     device: str,
     memory: Any,
 ) -> Request:
-    if not isinstance(agent, Agent):
-        raise InputError(f"agent must be an agent such as stochastic_ucl(), got {type(agent).__name__}.")
-    if not isinstance(task, Task):
-        raise InputError(f"task must be a task such as landscape('B') or bandit([0, 1]), got {type(task).__name__}.")
     horizon = checks.whole("horizon", horizon, at_least=1)
     if horizon >= 2**31 - 1:
         raise InputError(f"horizon must be below 2 147 483 647, got {horizon}.")
