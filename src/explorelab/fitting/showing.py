@@ -10,9 +10,8 @@ import pandas as pd
 import xarray as xr
 from rich.console import Console
 
-from explorelab.terminal_table import print_table
-
 from explorelab.fitting.identified import SILENT
+from explorelab.terminal_table import print_table
 
 
 def summary(tree: xr.DataTree) -> dict[str, Any]:

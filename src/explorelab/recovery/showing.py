@@ -8,9 +8,8 @@ import numpy as np
 import xarray as xr
 from rich.console import Console
 
-from explorelab.terminal_table import print_table
-
 from explorelab.fitting.spaces import SCALE_WORDS
+from explorelab.terminal_table import print_table
 
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
                 "coverage_high", "share_at_bound", "share_identified")  # fmt: skip

@@ -14,9 +14,8 @@ import xarray as xr
 from explorelab import checks
 from explorelab.agents.registry import assumes_noise
 from explorelab.agents.types import Agent
-from explorelab.errors import InputError, PrecisionWarning
 from explorelab.door import door
-from explorelab.errors import InputError
+from explorelab.errors import InputError, PrecisionWarning
 from explorelab.recording import recording_times
 from explorelab.simulation.precision import why_not
 from explorelab.simulation.run import DEFAULT_MEMORY, Request, Result, run
