@@ -12,6 +12,7 @@ from scipy.special import ndtri_exp
 
 import explorelab as xl
 from explorelab.agents import parameters_of
+from explorelab.agents.choice import probability_matching, probability_matching_joint
 from explorelab.agents.quantiles import upper_quantile
 from explorelab.simulation.precision import origin_of, why_not
 
@@ -67,15 +68,19 @@ SETTINGS = {
 
 @pytest.mark.parametrize("name", xl.AGENTS)
 def test_every_agent_regrets_by_default_what_it_regrets_in_double_precision(name):
-    """Same seeds: nearly every choice is the same, so the difference is far below the standard error."""
+    """Same seeds: nearly every choice is the same, so the difference is far below the standard error.
+
+    Draws from the belief are made of other random numbers in each precision: their difference is a matter of chance.
+    """
+    within = 4.5 if built(name).rule.choice in (probability_matching, probability_matching_joint) else 0.3
     for setting, made in SETTINGS.items():
         agent, where = made(name)
         ask = {"horizon": HORIZON, "replicates": REPLICATES, "seed": 5, "times": [HORIZON], "keep": "statistics"}
         usual, double = xl.simulate(agent, where, **ask), xl.simulate(agent, where, **ask, precision="double")
         apart = float(abs(usual.regret_mean - double.regret_mean)[0])
-        assert apart <= 0.3 * float(double.regret_se[0]), (setting, usual.attrs["precision"], apart)
+        assert apart <= within * float(double.regret_se[0]), (setting, usual.attrs["precision"], apart)
         observed = float(abs(usual.observed_regret_mean - double.observed_regret_mean)[0])
-        assert observed <= 0.3 * float(double.observed_regret_se[0]), (setting, "observed", observed)
+        assert observed <= within * float(double.observed_regret_se[0]), (setting, "observed", observed)
 
 
 @pytest.mark.parametrize("name", xl.AGENTS)
@@ -119,8 +124,8 @@ def test_the_slope_of_the_quantile_is_one_over_the_hazard(log_tail):
 HARD = {
     "steps": (lambda: (xl.ucb1(), task(), 2**20 + 1), "averages over 1048577 steps"),
     "size": (lambda: (xl.ucb1(), task(1e20), 10), "the means of 2e+20"),
-    "smallness": (lambda: (xl.ucb1(), task(1e-20), 10), "the means of 2e-20"),
-    "parameter": (lambda: (xl.ucb1(reward_range=1e30), task(), 10), "reward_range of 1e+30"),
+    "smallness": (lambda: (xl.kl_ucb(), task(1e-20), 10), "the means of 2e-20"),
+    "parameter": (lambda: (xl.ucb1(reward_range=1e16), task(1e10), 10), "reward_range of 1e+16"),
     "detail": (lambda: (xl.mean_greedy(prior_mean=1e9, prior_var=1.0), task(), 10), "told apart"),
     "range": (lambda: (xl.ucb1(reward_range=1e8), task(), 10), "told apart"),
     "tightness": (lambda: (xl.deterministic_ucl(prior_var=1e-6), task(), 10), "worth 1e+06 rewards"),
