@@ -41,7 +41,8 @@ def log_probs_of_best(mean: Value, sd: Value, available: Available) -> Value:
     log_first = jnp.where(first, -jnp.log(jnp.maximum(n_first, 1).astype(mean.dtype)), -jnp.inf)
     # Where none is known there is still something to integrate, so that nothing becomes NaN.
     among = known | ~known.any()
-    return jnp.where(n_first > 0, log_first, _log_probs(*_standardised(mean, sd, among), among))
+    of_known = _log_probs(*_standardised(mean, jnp.where(jnp.isinf(sd), 1.0, sd), among), among)
+    return jnp.where(n_first > 0, log_first, of_known)
 
 
 def _standardised(mean: Value, sd: Value, among: Available) -> tuple[Value, Value]:
@@ -98,7 +99,7 @@ _FAR = -15.0
 """Below, the asymptotic series is exact to 1e-10, and its derivatives are right at any distance."""
 
 
-def _log_cdf(z: Float[Array, "..."]) -> Float[Array, "..."]:
+def _log_cdf(z: Float[Array, ...]) -> Float[Array, ...]:
     """log Phi(z); the library's own derivative is the exponential of a difference, which loses all digits far away."""
     far = z < _FAR
     away = jnp.where(far, z, _FAR)

@@ -27,7 +27,9 @@ class IndependentBelief(NamedTuple):
 
 def prior_weight(params: Params) -> Float[Array, "*arm"]:
     """delta^2 = sigma_s^2 / sigma_0^2, what the prior counts as in rewards; 0 if uninformative (prior_var = inf)."""
-    return jnp.asarray(params["noise_var"] / params["prior_var"])
+    certain = jnp.asarray(params["prior_var"]) == 0
+    # A prior of variance 0 outweighs everything, in a way that has a derivative along the noise.
+    return jnp.where(certain, jnp.inf, params["noise_var"] / jnp.where(certain, 1.0, params["prior_var"]))
 
 
 def init_independent(params: Params, n_arms: int) -> IndependentBelief:
@@ -74,11 +76,12 @@ def replay_independent(params: Params, n_arms: int, told: Told) -> IndependentBe
     plays = before_each(chosen.astype(prior.mean.dtype))
     surprise = before_each(jnp.where(chosen, told.reward[:, None] - prior.mean, 0.0))
     weight = prior_weight(params) + plays
-    known = weight > 0
-    safe = jnp.where(known, weight, 1.0)
+    known, certain = weight > 0, jnp.isinf(weight)
+    safe = jnp.where(known & ~certain, weight, 1.0)
+    sd = jnp.sqrt(params["noise_var"]) * lax.rsqrt(safe)
     return IndependentBelief(
-        mean=prior.mean + surprise / safe,
-        sd=jnp.where(known, jnp.sqrt(params["noise_var"]) * lax.rsqrt(safe), jnp.inf),
+        mean=prior.mean + jnp.where(certain, 0.0, surprise / safe),
+        sd=jnp.where(known, jnp.where(certain, 0.0, sd), jnp.inf),
         plays=plays,
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from explorelab import checks
 from explorelab.agents import Agent, agent_named, parameters_of
+from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
@@ -62,6 +63,7 @@ def prepare(
     if not isinstance(choices, Choices):
         raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
     fixed = dict(fixed or {})
+    check_range({"rewards": choices.reward[choices.observed]}, "float64")
     if isinstance(agent, str):
         agent, given = parsed(agent)
         fixed = given | fixed
@@ -70,7 +72,10 @@ def prepare(
     if isinstance(agent, Agent) and fixed:
         raise InputError("fixed values belong to an agent given by name; an agent that is built has its values already.")
     _check_places(built, choices)
+    if choices.n_trials < built.least_horizon:
+        raise InputError(f"{built.name} needs blocks of at least {built.least_horizon} trials, got {choices.n_trials}.")
     params = _with_data(built, choices, units_of(known_rows))
+    check_range(params, "float64")
     names = _free(built, choices, free, fixed)
     for name in names:
         if name not in params:

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab import checks
+from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.agents.types import Agent
 from explorelab.door import door
@@ -69,6 +70,8 @@ def simulate(
         _check_fit(each, task, request.horizon)
     dtype, note = _precision(agents, task, request)
     request = dataclasses.replace(request, dtype=dtype)
+    for each in agents:
+        check_range({"means": task.means, "the task's noise": task.noise.scale, **each.params}, dtype)
     results = _in_groups(agents, task, request, progress)
     return _dataset(agent, task, request, note, names, grid, results)
 
