@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from scipy.optimize import isotonic_regression
 
 from explorelab.files import write_whole
@@ -178,8 +178,13 @@ def power_of_ten(value: float) -> str:
 
 
 def thousands(axis: Any) -> None:
-    """Ticks of an axis with thin spaces between thousands."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", "\u2009")))
+    """Ticks of an axis with thin spaces between thousands; where they are not whole, with the decimals that they have."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}".replace(",", "\u2009")))
+
+
+def whole_ticks(axis: Any, most: int = 5) -> None:
+    """Ticks of an axis that counts something: at whole numbers only, however few of them there are."""
+    axis.set_major_locator(MaxNLocator(most, integer=True, min_n_ticks=1))
 
 
 def names_at_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], gap: float = 0.055) -> None:

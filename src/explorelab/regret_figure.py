@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab.errors import InputError
-from explorelab.figures import GREEN, GREY, INK, PALETTE, Drawing, style, thousands
+from explorelab.figures import GREEN, GREY, INK, PALETTE, Drawing, style, thousands, whole_ticks
 from explorelab.files import write_whole
 from explorelab.summary import each_setting
 
@@ -45,6 +45,8 @@ def regret_figure(runs: xr.Dataset, bounds: xr.Dataset | None = None) -> Drawing
         axes = drawing.panel(quantity, name, "time", quantity, log=("x" if long else "") + ("y" if tall else ""))
         if not tall:
             thousands(axes.yaxis)
+        if not long:
+            whole_ticks(axes.xaxis, 8)
         for i, (setting, one) in enumerate(each_setting(runs)):
             label = ", ".join(f"{key} = {_short(value)}" for key, value in setting.items()) or "mean ± 2 standard errors"
             mean, se = one[f"{quantity}_mean"].values, np.nan_to_num(one[f"{quantity}_se"].values)

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.patheffects import withStroke
 
-from explorelab.figures import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, style, thousands
+from explorelab.figures import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, style, thousands, whole_ticks
 from explorelab.files import write_whole
 from explorelab.forms import FORMS, NONE, fitted_regret
 from explorelab.people import paper
@@ -45,6 +45,7 @@ def write_figure(result: xr.Dataset, path: Path) -> None:
 def _regret_panel(drawing: Drawing, key: str, title: str, result: xr.Dataset) -> Any:
     longest = int(result["n_trials"].max())
     axes = drawing.panel(key, title, "choice t", "observed regret", xlim=(0, longest))
+    whole_ticks(axes.xaxis)
     if longest == 90:
         axes.set_xticks(range(0, 91, 30))
     thousands(axes.yaxis)

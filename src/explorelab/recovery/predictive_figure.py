@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from explorelab.figures import BLUE, GREY, INK, Drawing, thousands
+from explorelab.figures import BLUE, GREY, INK, Drawing, thousands, whole_ticks
 from explorelab.forms import FORMS
 from explorelab.recovery.figures import LETTERS
 
@@ -45,6 +45,7 @@ def draw_predictive(result: xr.Dataset) -> Drawing:
 def _draw_curve(drawing: Drawing, result: xr.Dataset, key: str, letter: str) -> None:
     title, name, factor = CURVES[key]
     axes = drawing.panel(key, f"({letter}) {title}", "choice t", name, xlim=(0, int(result["time"].max())))
+    whole_ticks(axes.xaxis)
     low, high, mean, human = (factor * result[f"{key}_{part}"].values for part in ("low", "high", "simulated", "human"))
     times = result["time"].values
     known = np.isfinite(low)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from explorelab.figures import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing
+from explorelab.figures import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing, whole_ticks
 from explorelab.fitting.spaces import SCALES
 from explorelab.people.clusters import mean_band
 from explorelab.people.data import Choices
@@ -24,6 +24,7 @@ def draw_data(choices: Choices, each: Each) -> Drawing:
     """(a) Reward and (b) repeated choices over time, means with 95 % bands; (c) how many arms people tried."""
     drawing = Drawing([["a", "b", "c"]], height=2.75)
     axes = drawing.panel("a", "(a) Reward", "choice t", "mean reward", xlim=(0, choices.n_trials))
+    whole_ticks(axes.xaxis)
     if choices.means is not None and np.isfinite(choices.means).all():
         for value, words in ((choices.means.max(1).mean(), "best arm"), (choices.means.mean(), "random choice")):
             drawing.line("a", [0, choices.n_trials], [value, value], words, color=GREY, lw=1, ls=(0, (4, 2)))
@@ -31,6 +32,7 @@ def draw_data(choices: Choices, each: Each) -> Drawing:
                           ha="right", va="bottom", fontsize=7.5, color=GREY)  # fmt: skip
     _mean_over_time(drawing, "a", each.curves["reward"], choices.participant, BLUE, "reward")
     axes = drawing.panel("b", "(b) Repeats", "choice t", "repeat the last arm (%)", xlim=(0, choices.n_trials))
+    whole_ticks(axes.xaxis)
     _mean_over_time(drawing, "b", 100 * each.curves["repeat"], choices.participant, GREEN, "repeats")
     axes.set_ylim(bottom=0)
     tried = distinct_arms(choices)
@@ -75,9 +77,9 @@ def _histogram(drawing: Drawing, key: str, values: np.ndarray, title: str, x: st
     heights = np.repeat(counts, 2)
     drawing.band(key, corners, np.zeros(heights.size), heights, y, color=BLUE, alpha=0.55)
     axes.set_ylim(bottom=0)
-    for axis in (axes.yaxis, *([axes.xaxis] if whole else [])):
-        # One tick is enough where there is one number: more of them would not be whole.
-        axis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
+    whole_ticks(axes.yaxis)
+    if whole:
+        whole_ticks(axes.xaxis)
 
 
 def draw_estimates(table: xr.Dataset, space: xr.Dataset, group: xr.Dataset | None) -> Drawing:
@@ -222,7 +224,7 @@ def draw_diagnostics(table: xr.Dataset) -> Drawing:
     axes.set_yticks(at, [f"{k} of {starts}" for k in at])
     axes.set_xlim(0, 1.12 * max(1, int(counts.max())))
     axes.grid(visible=False, axis="y")
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    whole_ticks(axes.xaxis, 6)
     return drawing
 
 
