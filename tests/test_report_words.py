@@ -15,12 +15,14 @@ from explorelab.people.writing import frame_of, write_choices
 from explorelab.recovery.designs import design
 from explorelab.recovery.generate import generate
 from explorelab.recovery.parameters import correlated
-from explorelab.recovery.predictive import compared
+from explorelab.recovery.predictive import _beside, _summaries, compared
+from explorelab.recovery.predictive_figure import draw_predictive
 from explorelab.recovery.score import score_test
 from explorelab.recovery.statistics import of_each
 from explorelab.reporting.models import described
 from explorelab.reporting.page import _note, _title
 from explorelab.reporting.sections.prediction import _away, _sds
+from explorelab.reporting.sections.regret import regret_section
 from explorelab.reporting.words import who_played, with_paper_named
 from explorelab.rounding import flat, spread
 
@@ -128,3 +130,49 @@ def test_a_score_that_never_varies_has_no_z():
     values = np.stack([np.full(30, 0.1), np.random.default_rng(0).standard_normal(30)], axis=1)
     each = xr.DataArray(values, {"parameter": ["a", "b"]}, ("participant", "parameter"))
     assert np.isnan(score_test(each)["z"]).values.tolist() == [True, False]
+
+
+# Regret without a form
+
+
+def section_of(choices):
+    found = SimpleNamespace(choices=choices, missing={})
+    found.phenotypes, found.other_phenotypes = (xl.phenotypes(choices, power, 10) for power in ("raw", "log-log"))
+    return regret_section(found)
+
+
+def said_in(section):
+    tables = [cell for table in section.tables for row in table.rows for cell in row]
+    return " ".join([*section.lead, section.short, *section.notes, *(p.caption + p.alt for p in section.pictures), *tables])
+
+
+@pytest.mark.parametrize("n_rows", [1, 12])
+def test_a_report_on_people_who_lose_nothing_names_no_form(played, n_rows):
+    nothing = replace(played, reward=np.full_like(played.reward, 0.1)).rows(np.arange(n_rows))
+    said = said_in(section_of(nothing))
+    assert "has a form" in said
+    assert "nan" not in said
+    assert "stays where it is" in said
+
+
+def test_one_block_is_told_of_as_one(played):
+    section = section_of(played.rows([0]))
+    assert "The one block with a label is" in said_in(section)
+    assert "100.0" not in section.short
+
+
+@pytest.mark.parametrize("own_task", [True, False])
+def test_a_report_names_the_paper_where_the_task_is_the_papers_and_nowhere_else(own_task):
+    task = xl.landscape("B") if own_task else xl.grid(np.arange(100.0).reshape(10, 10))
+    section = section_of(generate(design(task, 3, 1, 90), "random-choice", seed=1))
+    said = said_in(section)
+    assert (NAME in said) == own_task
+    assert ("paper" in said) == own_task
+    if own_task:
+        assert NAME in section.short.split("paper")[0]
+
+
+def test_a_check_of_people_who_lose_nothing_can_be_drawn(played):
+    nothing = replace(played, reward=np.full_like(played.reward, 0.1))
+    human, copy = (_summaries(of_each(each), 1, np.zeros(1))[0] for each in (nothing, played))
+    draw_predictive(_beside(human, [copy], np.zeros(1)))

@@ -21,6 +21,7 @@ import explorelab as xl
 from explorelab.cli import app
 from explorelab.errors import InputError
 from explorelab.people.reading import check_choices
+from explorelab.reporting.words import who_played
 from explorelab.study import tables
 from explorelab.study.export import export_study
 from explorelab.study.export_cells import cell, moment, safe
@@ -288,12 +289,14 @@ def test_robots(filled: tuple[Path, Engine, dict[str, str]], tmp_path: Path) -> 
     assert table(only.out, "participants").participant.tolist() == [codes["robot"], codes["another robot"]]
     assert table(only.out, "participants").agent.tolist() == ["'=random-choice"] * 2
     assert "robots" in xl.read_choices(only.choices).note
+    assert who_played(xl.read_choices(only.choices)) == "2 robots"
     assert "robots" in json.loads((only.out / "dataset_description.json").read_text())["description"]
     both = export_study(STUDY, engine, tmp_path / "both", pilots="with")
     assert both.n_people == 12
     frame = pd.read_csv(both.choices)
     assert set(frame[frame.pilot == 1].participant) == {codes["robot"], codes["another robot"]}
     assert check_choices(both.choices).ok
+    assert who_played(xl.read_choices(both.choices)).endswith(" people and 2 robots")
     with pytest.raises(InputError, match="pilots"):
         export_study(STUDY, engine, tmp_path / "odd", pilots="some")  # type: ignore[arg-type]
 
