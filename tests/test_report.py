@@ -126,7 +126,8 @@ def test_every_figure_is_also_svg_and_csv_and_every_link_leads_somewhere(made: P
 
 def test_sentences_hold_numbers_that_were_computed_elsewhere(made: Path, page: Page) -> None:
     choices = read_choices(made.with_name("choices.csv"))
-    assert "12 people played 12 blocks, one each, of 16 trials and chose among 9 arms on a grid of 3 × 3." in page.text
+    played = "12 simulated people played 12 blocks, one each, of 16 trials and chose among 9 arms on a grid of 3 × 3."
+    assert played in page.text
     assert f"That makes {12 * 16} choices" in page.text
     lost = (9.0 * 16 - choices.reward.sum(1)).mean()
     assert f"After 16 choices the mean observed regret was {lost:.1f}" in page.text
@@ -195,7 +196,7 @@ def test_several_blocks_are_compared_by_leaving_one_out_and_em_is_cited(tmp_path
 
 def test_one_person_gets_a_report_that_claims_nothing_of_a_group(tmp_path: Path) -> None:
     text = Page(report(people(n=1), tmp_path / "report.html", **HOW)).text
-    assert "1 person played 1 block of 16 trials" in text
+    assert "1 simulated person played 1 block of 16 trials" in text
     assert "one person says nothing about a group" in text
     assert "with parameters drawn from the prior" in text
 

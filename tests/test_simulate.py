@@ -142,7 +142,7 @@ def test_a_sweep_with_a_value_for_each_arm_is_numbered():
 
 @pytest.mark.parametrize(
     ("keep", "extra"),
-    [("statistics", set()), ("replicates", set(CURVES)), ("trajectories", {*CURVES, "choice", "reward"})],
+    [("statistics", set()), ("replicates", set(CURVES)), ("trajectories", {*CURVES, "choice", "reward", "chosen"})],
 )
 def test_what_is_kept_is_what_was_asked_for(keep, extra):
     result = xl.simulate(xl.ucb1(), FIVE, 15, 30, keep=keep)

@@ -79,10 +79,10 @@ def _who(found: Analysis) -> str:
     (first, k), *others = best.items()
     said = joined([f"{share(k, n)} are described best by {first}", *(f"{share(m, n)} by {name}" for name, m in others)])
     clear = int((lead > STRONG).sum())
-    others = "; for the others the choices hardly tell" if clear < n else ""
+    rest = "; for the others the choices hardly tell" if clear < n else ""
     return (
         f"Of {whole(n)} people, {said}. For {share(clear, n)} the best agent is clearly ahead of the second (by more than "
-        f"{STRONG:g} units of log evidence, 20 to 1){others}."
+        f"{STRONG:g} units of log evidence, 20 to 1){rest}."
     )
 
 
