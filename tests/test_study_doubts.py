@@ -42,6 +42,8 @@ def filled(engine: Engine, why: str) -> tuple[str, str]:
         if why in TOLD:
             row = {"person": number, "epoch": 1, "number": 99, "kind": why, "page_ms": 1.0, "received_at": 1.0}
             connection.execute(insert(events).values(row))
+        elif why == "absent":
+            connection.execute(update(choices).where(choices.c.person == number).values(missed=True))
         else:
             connection.execute(update(choices).where(choices.c.person == number).values(flags=f"paused {why}"))
     return honest, other

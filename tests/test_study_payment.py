@@ -159,7 +159,7 @@ def test_a_stop_before_the_mark_goes_writes_nothing_twice(
     assert not is_marked(engine)
 
 
-@pytest.mark.parametrize("place", ["write_aside", "_mark", "_due"])
+@pytest.mark.parametrize("place", ["write_aside", "_mark", "_owed"])
 def test_a_stop_before_the_entry_pays_nobody(
     place: str, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

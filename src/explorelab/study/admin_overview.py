@@ -156,8 +156,9 @@ class Overviews:
         image = self._image
         if person.pilot:
             return ()
-        made = sum(image.sums.choices[row] for row in image.rows_of.get(person.id, {}).values())
-        return doubts(made, self._flags(person), image.events.get(person.id, ()))
+        rows = image.rows_of.get(person.id, {}).values()
+        made, missed = (sum(each[row] for row in rows) for each in image.sums[:2])
+        return doubts(made, {**self._flags(person), "absent": missed}, image.events.get(person.id, ()))
 
     def _row(self, person: Any, now: float) -> PersonRow:
         image, plan = self._image, self._plan(person)

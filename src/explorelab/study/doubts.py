@@ -14,8 +14,8 @@ from explorelab.study.tables import choices, events, people
 
 TOLD = ("simulated", "webdriver")
 """Events by which a page says that no hand plays: it played by itself, or a program steers the browser."""
-SHARES: Mapping[str, float] = {"synthetic": 0.1, "early": 0.1, "hurried": 0.5, "regular": 0.5, "slow": 0.25}
-"""Flags that raise a doubt about the person where more than this share of their choices has them."""
+SHARES: Mapping[str, float] = {"synthetic": 0.1, "early": 0.1, "hurried": 0.5, "regular": 0.5, "slow": 0.25, "absent": 0.95}
+"""Flags that raise a doubt about the person where at least this share of their choices has them; absent: no click."""
 LEAST = 3
 """Choices with a flag, at least: everyone has a bad moment."""
 REASONS: Mapping[str, str] = {
@@ -26,6 +26,7 @@ REASONS: Mapping[str, str] = {
     "hurried": "clicks sooner than a hand can be",
     "regular": "clicks always after the same time",
     "slow": "much more time taken than the clock gives",
+    "absent": "hardly a click in the whole study",
 }
 """What each word means, for people."""
 
@@ -46,11 +47,12 @@ def doubted(connection: Connection, person: int | None = None) -> dict[int, tupl
     for who, kind in connection.execute(told.distinct()):
         happened.setdefault(who, set()).add(kind)
     flags: dict[int, dict[str, int]] = {}
-    counted: Any = select(choices.c.person, choices.c.flags, func.count()).where(choices.c.person.in_(persons))
+    by = (choices.c.person, choices.c.flags, choices.c.missed)
+    counted: Any = select(*by, func.count()).where(choices.c.person.in_(persons))
     made: dict[int, int] = {}
-    for who, words, n in connection.execute(counted.group_by(choices.c.person, choices.c.flags)):
+    for who, words, missed, n in connection.execute(counted.group_by(*by)):
         made[who] = made.get(who, 0) + n
-        for word in words.split():
+        for word in [*words.split(), *(["absent"] if missed else [])]:
             counts = flags.setdefault(who, {})
             counts[word] = counts.get(word, 0) + n
     found = {who: doubts(made.get(who, 0), flags.get(who, {}), happened.get(who, ())) for who in flags | happened}
