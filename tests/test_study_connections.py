@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import resource
 import socket
 import sys
@@ -84,30 +83,24 @@ def is_well(server: Served) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("begun", "status"),
+    "begun",
     [
-        (b"", None),
-        (b"G", 408),
-        (b"GET /api/health HTTP/1.1\r\nHost: study\r\nX-Never-End", 408),
-        (POST + b"Content-Length: 100\r\n\r\n{", 408),
-        (POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", 408),
-        (POST + b"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n", 408),
+        b"",
+        b"G",
+        b"GET /api/health HTTP/1.1\r\nHost: study\r\nX-Never-End",
+        POST + b"Content-Length: 100\r\n\r\n{",
+        POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+        POST + b"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n",
     ],
     ids=["nothing", "a letter", "half a head", "half a body", "half of the pieces", "a promise"],
 )
 @pytest.mark.parametrize("first", [True, False], ids=["first request", "second request"])
-def test_a_request_that_does_not_end_is_given_up(impatient: Served, begun: bytes, status: int | None, first: bool) -> None:
+def test_a_request_that_does_not_end_is_given_up(impatient: Served, begun: bytes, first: bool) -> None:
     with connect(impatient) as one:
-        if not first and begun:
+        if not first and begun:  # without anything begun, it would be idle
             assert answer(one)[0] == 200
         one.sendall(begun)
-        told = until_closed(one).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
-    if status is None:
-        assert told == b""
-    else:
-        head, _, body = told.partition(b"\r\n\r\n")
-        assert int(head.split()[1]) == status
-        assert json.loads(body)["error"] == "too-slow"
+        assert until_closed(one).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n") == b""
     assert is_well(impatient)
     assert "Traceback" not in impatient.log()
 

@@ -208,13 +208,9 @@ class Careful(Plain):
             self._watch_writing()
 
     def _late(self) -> None:
+        # Without a word: pages and proxies take a lost connection, not a refusal, for a reason to ask again.
         self._reading = None
-        if self.transport.is_closing():
-            return
-        if self._n_bytes:
-            self._refuse(408, "Request Timeout", "too-slow", f"A request must be sent within {REQUEST_S:g} seconds.")
-        else:
-            self.hang_up()
+        self.hang_up()
 
     def _refuse(self, status: int, phrase: str, error: str, message: str) -> None:
         """Answer below the level of HTTP and close: the request is not whole, or there is none."""
