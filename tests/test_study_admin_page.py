@@ -168,6 +168,22 @@ def test_it_refreshes_itself_says_when_nobody_answers_and_goes_on(desk: Desk, br
             assert (page.text_content("#status") or "").startswith("Updated")
 
 
+def test_what_is_wrong_with_the_server_stands_above_everything(desk: Desk, browser: Browser, tmp_path: Path) -> None:
+    desk.store.vitals.put_off()
+    desk.store.vitals.clock(3 * 3600.0)
+    with served(desk) as address, logged_in(browser, address, []) as page:
+        shown = page.inner_text("#trouble").splitlines()
+        assert [line.split(":")[0].split(".")[0] for line in shown] == [
+            "Too many people at once",
+            "The computer's clock was set forward by 3 h 0 min",
+        ]
+        page.screenshot(path=tmp_path / "notices.png")
+        (tmp_path / "study.db").unlink()
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_function("() => document.getElementById('trouble').textContent.startsWith('The study stands still')")
+        assert "study.db has been deleted or moved away" in page.inner_text("#trouble")
+
+
 def test_a_hidden_page_asks_nothing(desk: Desk, browser: Browser) -> None:
     with served(desk) as address, logged_in(browser, address, []) as page:
         asked: list[str] = []
