@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from postgres import Cluster
+from postgres import Cluster, free_port
 from small_study import small_study
 from sqlalchemy import Connection, insert, select, text
 from study_lab import Lab, Tab, in_play
 from study_operator import ATTACKS
+from study_server import write_study
+from typer.testing import CliRunner
 
 from explorelab import InputError
+from explorelab.cli import app
+from explorelab.cli_study import study as study_commands
 from explorelab.study import tables
+from explorelab.study.settings import load_study
 from explorelab.study.store import Store, open_store
 from explorelab.study.vitals import StoppedError
 
@@ -286,3 +291,34 @@ def test_one_server_at_a_time(tmp_path: Path) -> None:
         begun(small_study(), tmp_path)
     store.close()
     begun(small_study(), tmp_path)
+
+
+COMMANDS: dict[str, list[str]] = {
+    "init": ["{folder}/new"],
+    "serve": ["{folder}", "--port", "{port}"],
+    "pilot": ["{folder}", "--people", "1"],
+    "export": ["{folder}", "--out", "{folder}/data"],
+    "find": ["{folder}", "nobody"],
+    "pay": ["{folder}", "--out", "{folder}/payments"],
+    "backup": ["{folder}"],
+    "restore": ["{folder}", "{folder}/study.toml"],
+}
+"""How each command of the study is called beside a running server."""
+
+
+@pytest.mark.parametrize(
+    "name", [command.name or command.callback.__name__ for command in study_commands.registered_commands]
+)
+def test_no_command_of_ours_stops_a_running_server(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    write_study(folder, "sqlite:///study.db")
+    lab = Lab(load_study(folder), folder)
+    with lab.client:
+        lab.store.claim()
+        tab = Tab(lab)
+        tab.consent()
+        words = [word.format(folder=folder, port=free_port()) for word in COMMANDS[name]]
+        CliRunner().invoke(app, ["study", name, *words])
+        tab.play_block(0)
+        assert lab.client.get("/api/health").status_code == 200
+        assert lab.store.vitals.trouble() is None

@@ -13,6 +13,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from explorelab.errors import InputError
+from explorelab.study.store_file import SERVING
 
 LOCK = 7_305_201_411
 """Number of the lock on PostgreSQL that all workers of a server share."""
@@ -36,7 +37,7 @@ def _of_file(file: Path) -> Claim:
         return Claim(lambda: None)
     import fcntl
 
-    handle = os.open(file.with_name(file.name + "-serving"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(file.with_name(file.name + SERVING), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

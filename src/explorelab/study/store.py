@@ -38,12 +38,12 @@ THREADS = 8
 RETRIES = 3
 """How often a request that met another of the same person is tried anew."""
 PRAGMAS = (
-    "busy_timeout=15000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
+    "busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
     "secure_delete=ON",  # what was deleted is not to be found in the file either
     "wal_autocheckpoint=0",  # `Store.look` does it beside the commits: in one of them, everybody would wait for it
 )  # fmt: skip
-PROOF_S = 5.0
-"""For how long a write proves that others will succeed; also the longest that the health check waits for one."""
+PROOF_S, TRY_S = 2.0, 8.0
+"""For how long a write proves that others will succeed, and how long the health check waits for one."""
 
 
 class Store:
@@ -66,6 +66,9 @@ class Store:
     def claim(self) -> None:
         """Be the one server of this study (one of its workers, on PostgreSQL) until the store is closed."""
         self._claim = claimed(self.engine, self.file)
+        if self._writer is not None:
+            # From the first write on, the file is known by its content too.
+            self._writer.submit(_prove).result()
 
     async def read[T](self, work: Work[T]) -> T:
         """What `work` finds."""
@@ -86,8 +89,8 @@ class Store:
         if self.vitals.failing is None and time.monotonic() - self.vitals.stored_at < PROOF_S:
             return
         try:
-            async with asyncio.timeout(PROOF_S):
-                await self.write(lambda connection: keep(connection, "proved", secrets.token_hex(8)))
+            async with asyncio.timeout(TRY_S):
+                await self.write(_prove)
         except TimeoutError:
             why = self.vitals.trouble() or "the database does not answer"
             raise Refused(503, "busy", f"Nothing can be stored: {why}.", 5) from None
@@ -104,7 +107,7 @@ class Store:
                 with suppress(Refused), self.engine.connect() as connection:
                     self._tables.check_inside(connection, at_once=True)
             except DBAPIError as error:
-                self._told(error)
+                self.vitals.failed(error)
             if self._claim is not None:
                 self._claim.renew()
 
@@ -118,12 +121,12 @@ class Store:
                 self._files.check()
             self._files.close()
         self.engine.dispose()
+        if self._claim is not None:
+            self._claim.release()
         if self._files is not None and self.file is not None:
             if self.vitals.stopped is None:
                 tidy(self.file)
             self._files.closed()
-        if self._claim is not None:
-            self._claim.release()
 
     def _read[T](self, work: Work[T]) -> T:
         if self._files is not None:
@@ -177,6 +180,11 @@ class Store:
             if self._tables is not None and refused.status in (401, 409):
                 self._tables.check_inside(connection, at_once=True)
             raise
+
+
+def _prove(connection: Connection) -> None:
+    """A write that shows that writing works."""
+    keep(connection, "proved", secrets.token_hex(8))
 
 
 def open_store(url: str, folder: Path) -> Store:

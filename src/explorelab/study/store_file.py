@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing, suppress
 from pathlib import Path
 
 from explorelab.errors import InputError
 
 OURS = ("alembic_version", "settings", "people")
+SERVING = "-serving"
+"""Ends the name of the file beside the database that a running server holds."""
 RESTORE = "restore a backup: explorelab study restore"
 
 
@@ -48,6 +51,21 @@ def check_file(file: Path) -> None:
             )
 
 
+def is_served(file: Path) -> bool:
+    """Whether a server runs on the database."""
+    held = file.with_name(file.name + SERVING)
+    if sys.platform == "win32" or not held.exists():
+        return False
+    import fcntl
+
+    with held.open() as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
 def check_whole(file: Path) -> None:
     """Raise unless all pages of the database are in order: what is damaged inside would be met only by some people."""
     with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as open_:
@@ -61,6 +79,8 @@ def check_whole(file: Path) -> None:
 
 def tidy(file: Path) -> None:
     """Move all of the log into the file, if nobody else uses it: then the file alone is the whole database."""
+    if is_served(file):
+        return  # its writer would wait for us
     with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)) as open_:
         open_.execute("PRAGMA synchronous=FULL")
         open_.execute("PRAGMA secure_delete=ON")

@@ -40,9 +40,7 @@ class FileWatch:
         self._engine, self._file, self._vitals = engine, file, vitals
         # One connection stays open: when the last one goes, SQLite itself removes the log and the index beside the file.
         self._anchor: Any = engine.raw_connection()
-        self._first = self._now = self._number = secrets.randbelow(2**30) + 1
-        with engine.connect().execution_options(immediate=True) as connection, connection.begin():
-            connection.exec_driver_sql(f"PRAGMA user_version = {self._number}")
+        self._first = self._now = self._number = 0
         self._anchor.cursor().execute("SELECT count(*) FROM sqlite_master").close()
         # Kept open until the end: closing any handle of the file would let go of the locks that SQLite holds on it.
         self._handle = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -103,7 +101,8 @@ class FileWatch:
         size, told, number = self._head()
         if size < self._size and size < max(told, 1):
             raise self._vitals.stop(f"{name} has been cut short")
-        if number != self._in_file and not max(self._first, self._in_file_of_ours()) <= number <= self._number:
+        ours = self._first > 0 and max(self._first, self._in_file_of_ours()) <= number <= self._number
+        if number != self._in_file and not ours and (self._first or not size or not told):
             raise self._vitals.stop(f"{name} has been written over by another program")
         self._size, self._in_file = size, number
         log_size = self.beside(self._file)[0].stat().st_size
@@ -118,6 +117,10 @@ class FileWatch:
 
     def check_inside(self, connection: Connection) -> None:
         """Raise unless the transaction begins where the last one ended."""
+        if not self._first:
+            # From the first write on: who only reads (an export, say) leaves the number to the server that may be running.
+            self._first = self._now = self._number = secrets.randbelow(2**30) + 1
+            connection.exec_driver_sql(f"PRAGMA user_version = {self._number}")
         found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
         if found not in (self._now, self._number):
             raise self._vitals.stop(f"the content of {self._file.name} has been replaced by another program")

@@ -129,8 +129,8 @@ def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
     if put_off:
         n, last = sum(one["n_put_off"] for one in put_off), max(one["put_off_at"] for one in put_off)
         lines.append(
-            f"Too many people at once: {n} requests of the last {SHOWN_S / 60:.0f} minutes were asked to come again a "
-            f"little later, the last {_clock(last)}. Nothing is lost, but people wait; let fewer in."
+            f"Too many people at once: requests put off in the last {SHOWN_S / 60:.0f} minutes: {n}, the last "
+            f"{_clock(last)}. Their pages come again by themselves and nothing is lost, but people wait; let fewer in."
         )
     elif slow:
         longest, last = max(one["longest_wait_s"] for one in slow), max(one["slow_at"] for one in slow)
