@@ -62,7 +62,7 @@ def _kinds(annotation: str) -> tuple[Kind, ...]:
 
 
 def _kind(annotation: str) -> Kind | None:
-    if annotation in ("Method", "PowerFit", "Keep") or annotation.startswith("Literal["):
+    if annotation in ("Method", "PowerFit", "Keep", "AlgorithmName") or annotation.startswith("Literal["):
         return _PLAIN["str"]  # which words there are is the function's own business
     if annotation in _PLAIN:
         return _PLAIN[annotation]
@@ -115,6 +115,13 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str) and "\0" not in os.fspath(value)
 
 
+def _is_numbers(value: Any) -> bool:
+    try:
+        return bool(np.asarray(value, dtype=np.float64).size)
+    except (TypeError, ValueError):
+        return False
+
+
 def _is_whole(value: Any) -> bool:
     """Whether it may be a whole number; which, and whether it is one, the function says."""
     return isinstance(value, Integral | Real) and not isinstance(value, bool)
@@ -127,6 +134,7 @@ _PLAIN = {
     "int": Kind("a whole number", _is_whole),
     "float": Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool)),
     "os.PathLike[str]": Kind("a path", _is_path),
+    "npt.ArrayLike": Kind("a number or an array of numbers", _is_numbers),
     "Within": Kind("a dictionary by name", _is_table),
     "Path": Kind("a path", _is_path),
 }

@@ -126,8 +126,8 @@ def _rewards(table: Table) -> Task:
     if "profile" in table:
         return profile(table["profile"])
     means = table["means"]
-    values = read_numbers(means) if isinstance(means, str) else means
-    default = "grid" if np.ndim(values) == 2 else "bandit"
+    values = read_numbers(means) if isinstance(means, str) else checks.numbers("means", means)
+    default = "grid" if values.ndim == 2 else "bandit"
     return checks.one_of("layout", table.get("layout", default), LAYOUTS)(values)
 
 

@@ -28,9 +28,9 @@ def summary(runs: xr.Dataset) -> dict[str, Any]:
 def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Any], xr.Dataset]]:
     """The values of the swept parameters, and the results with them, one setting after the other."""
     swept = [str(name) for name in runs.regret_mean.dims if name != "time"]
-    for values in product(*(runs[name].values.tolist() for name in swept)):
-        setting = dict(zip(swept, values, strict=True))
-        yield setting, runs.sel(setting)
+    for places in product(*(range(runs.sizes[name]) for name in swept)):
+        at = dict(zip(swept, places, strict=True))
+        yield {name: runs[name].values.tolist()[place] for name, place in at.items()}, runs.isel(at)
 
 
 def _times(one: xr.Dataset) -> list[dict[str, Any]]:

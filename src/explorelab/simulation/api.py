@@ -141,11 +141,13 @@ def _times(horizon: int, times: Sequence[int] | None, trajectories: bool) -> tup
 def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[Agent]]:
     if not isinstance(sweep, Mapping):
         raise InputError(
-            f"sweep must say which values each parameter takes, as in {{'temperature': [1, 2]}}, got {sweep!r}."
+            f"sweep must say which values each parameter takes, as in {{'temperature': [1, 2]}}, got {checks.shown(sweep)}."
         )
     for name, values in sweep.items():
         if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
-            raise InputError(f"sweep needs a list of values for {name}, got {values!r}.")
+            raise InputError(f"sweep needs a list of values for {name}, got {checks.shown(values)}.")
+        if len({repr(np.ravel(np.array(value, object)).tolist()) for value in values}) < len(values):
+            raise InputError(f"sweep must have each value of {name} once, got {checks.shown(list(values))}.")
     names, grid = list(sweep), [list(values) for values in sweep.values()]
     if not names:
         return [], [], [agent]

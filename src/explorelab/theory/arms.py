@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from explorelab.door import door
 from explorelab.theory._checks import Floats, checked_costs, checked_means, checked_noise_var, checked_times
 
 
+@door
 def gaps(means: npt.ArrayLike) -> Floats:
     """What a choice of each arm loses against the best arm: Delta_i = max_j m_j - m_i (section II).
 
@@ -27,6 +29,7 @@ def noise_to_signal(means: npt.ArrayLike, noise_var: float) -> Floats:
         return np.asarray(ratio**2)
 
 
+@door
 def regret_of_visits(means: npt.ArrayLike, visits: npt.ArrayLike) -> Floats:
     """The expected regret that expected visits amount to: sum of Delta_i E[n_i] over the arms below the best.
 
@@ -36,6 +39,7 @@ def regret_of_visits(means: npt.ArrayLike, visits: npt.ArrayLike) -> Floats:
     return np.asarray(np.where(gap > 0, gap * np.asarray(visits, dtype=np.float64), 0.0).sum(axis=-1))
 
 
+@door
 def cost_of_transitions(costs: npt.ArrayLike, transitions: npt.ArrayLike) -> Floats:
     """The expected transition cost that transitions into each arm amount to: sum of c_i^max E[s_i].
 
@@ -43,7 +47,7 @@ def cost_of_transitions(costs: npt.ArrayLike, transitions: npt.ArrayLike) -> Flo
     exchanged, but its proof multiplies by the transitions into arm i). With E[s_i*] = 1 + sum of the other E[s_i],
     this is the third statement of the theorem "Regret of block UCL algorithm".
     """
-    into = np.asarray(transitions, dtype=np.float64)
+    into = np.atleast_1d(np.asarray(transitions, dtype=np.float64))
     return np.asarray((checked_costs(costs, into.shape[-1]).max(axis=0) * into).sum(axis=-1))
 
 
@@ -59,6 +63,7 @@ def with_best_arm(means: npt.ArrayLike, transitions: Floats) -> Floats:
     return np.where(best, 1 + transitions[..., ~best].sum(axis=-1, keepdims=True), transitions)
 
 
+@door
 def lai_robbins_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike) -> Floats:
     """The visits to each arm that no uniformly good algorithm can save in the long run; NaN for best arms.
 
@@ -72,6 +77,7 @@ def lai_robbins_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayL
         return np.asarray(np.where((log_t == 0) & ~np.isnan(ratio), 0.0, 2 * ratio * log_t))
 
 
+@door
 def lai_robbins_regret(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike) -> Floats:
     """The regret that no uniformly good algorithm can save in the long run.
 

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from explorelab.checks import numbers
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, checked_means, checked_noise_var
 
 
+@door
 def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike) -> float:
     """How many prior standard deviations the worst-judged arm lies from its prior mean; small is good.
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from explorelab.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.theory._checks import Floats, Times, checked_costs, checked_means, checked_n_between, checked_times
 from explorelab.theory.arms import cost_of_transitions, gaps, lai_robbins_visits, regret_of_visits
@@ -29,6 +30,7 @@ class _Promise(NamedTuple):
     does_not_apply: str = ""
 
 
+@door
 def promised(
     algorithm: AlgorithmName,
     means: npt.ArrayLike,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from explorelab.checks import numbers
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, checked_beta, checked_times
 
@@ -31,6 +32,7 @@ LARGEST_NU = 1.59
 """The largest nu for which appendix G proves its lower bound."""
 
 
+@door
 def upper_quantile(alpha: npt.ArrayLike) -> Floats:
     """The value that a standard normal variable exceeds with probability alpha.
 
@@ -40,6 +42,7 @@ def upper_quantile(alpha: npt.ArrayLike) -> Floats:
     return np.asarray(-ndtri(_probability(alpha, 1.0, "1")))
 
 
+@door
 def quantile_upper_bound(alpha: npt.ArrayLike, beta: float = BETA) -> Floats:
     """A number that the upper quantile of alpha stays below.
 
@@ -52,6 +55,7 @@ def quantile_upper_bound(alpha: npt.ArrayLike, beta: float = BETA) -> Floats:
     return np.asarray(beta * np.sqrt(-(log_x + np.log(-log_x))))
 
 
+@door
 def quantile_lower_bound(alpha: npt.ArrayLike) -> Floats:
     """A number that the upper quantile of alpha stays above.
 
@@ -62,6 +66,7 @@ def quantile_lower_bound(alpha: npt.ArrayLike) -> Floats:
     return np.asarray(np.sqrt(-(log_x + np.log1p(-log_x))))
 
 
+@door
 def schedule_quantile_lower_bound(times: npt.ArrayLike, power: float, nu: float = NU) -> Floats:
     """A number that Phi^-1(1 - 1/(K t^a)) is never below, for each time t.
 
@@ -76,6 +81,7 @@ def schedule_quantile_lower_bound(times: npt.ArrayLike, power: float, nu: float 
     return np.asarray(np.sqrt(nu * _log_power(times, power)))
 
 
+@door
 def schedule_quantile_upper_bound(times: npt.ArrayLike, power: float) -> Floats:
     """A number that Phi^-1(1 - 1/(K t^a)) is never above, for each time t.
 

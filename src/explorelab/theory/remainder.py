@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import zeta
 
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, Times, checked_times
 from explorelab.theory.quantile import CREDIBILITY_SCALE, upper_quantile
@@ -130,6 +131,7 @@ def sum_over_blocks(times: npt.ArrayLike, power: float, epsilon: float, n_betwee
     return np.asarray(total[block] - chance[block] * cut_off)
 
 
+@door
 def best_epsilon(power: float, times: npt.ArrayLike) -> float:
     """The eps with the smallest corrected bound at the largest of the times, to about a percent.
 

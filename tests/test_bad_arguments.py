@@ -1,0 +1,224 @@
+"""Every public function answers a wrong argument in one sentence: each argument of each, replaced by things it is not.
+
+Functions and their arguments are found in `explorelab.__all__`; a new one without an example here fails the first test.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import explorelab as xl
+from explorelab.errors import ExplorelabError
+from explorelab.fitting.psis import loo_by_block
+from explorelab.people.data import Choices
+
+
+class Odd:
+    """Nothing that anything expects."""
+
+
+HOSTILE = {
+    "None": None, "text": "x", "no text": "", "bytes": b"x", "an object": Odd(), "an empty list": [], "an empty table": {},
+    "a table": {"x": 1}, "a ragged list": [[0, 1], [2]], "NaN": np.nan, "infinity": np.inf, "minus one": -1, "half": 1.5,
+    "1e308": 1e308, "2**70": 2**70, "NaN in an array": np.array([np.nan, 1.0]), "three dimensions": np.ones((2, 2, 2)),
+    "a function": len, "a complex number": 1j, "a set": {1, 2}, "a data frame": pd.DataFrame(), "words": ["a", "b"],
+    "Nones": [None, None], "a class": dict, "a date": np.datetime64("2020-01-01"), "no time": pd.NaT, "true": True,
+    "an unknown scale": {"temperature": {"scale": "sqrt"}}, "a bound of text": {"win_stay": {"low": "x"}},
+    "a number for a table": {"win_stay": 3}, "an agent": xl.ucb1(), "a task": xl.bandit([0.0, 1.0]),
+}  # fmt: skip
+FEW = (
+    "None",
+    "text",
+    "an object",
+    "a ragged list",
+    "NaN",
+    "minus one",
+    "NaN in an array",
+    "a table",
+    "a bound of text",
+    "2**70",
+)
+"""Those that are tried where an argument that is let through means work."""
+
+TASK = xl.line([0.0, 1.0, 2.0])
+
+
+def _choices() -> Choices:
+    runs = xl.simulate(xl.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
+    people = {"participants": ("1", "2"), "participant": np.repeat(np.arange(2), 2), "block": np.tile(["1", "2"], 2)}
+    return Choices(**{**xl.choices_from_runs(runs, TASK).__dict__, **people})
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[Any], dict[str, Any]]]:
+    """Arguments with which each function works."""
+    folder = tmp_path_factory.mktemp("files")
+    choices, who = _choices(), "win-stay-lose-shift"
+    file = xl.write_choices(choices, folder / "choices.csv")
+    runs = xl.simulate(xl.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
+    quick: dict[str, Any] = {"starts": 1, "progress": False}
+    fit = xl.fit(choices, who, "ml", **quick)
+    return {
+        "bandit": ([[0.0, 1.0]], {}),
+        "bounds": ([xl.deterministic_ucl(), TASK, 5], {}),
+        "check_choices": ([file], {}),
+        "choices_from_frame": ([pd.read_csv(file), file.with_suffix(".toml")], {}),
+        "choices_from_runs": ([runs, TASK], {}),
+        "compare": ([choices, [who, "random-choice"]], {**quick, "criterion": "bic"}),
+        "cross_validate": ([choices, who, "ml"], {**quick, "draws": 4}),
+        "design": ([TASK], {"horizon": 4}),
+        "fit": ([choices, who, "ml"], quick),
+        "fit_forms": ([np.arange(10) + np.arange(10) % 3], {}),
+        "gaussian_noise": ([1.0], {}),
+        "generate": ([choices, who, {"win_stay": 0.5, "lose_shift": 0.5}], {"progress": False}),
+        "grid": ([[[0.0, 1.0], [1.0, 2.0]]], {}),
+        "integer_noise": ([2], {}),
+        "landscape": (["B"], {}),
+        "latent_variables": ([choices, None, fit], {"progress": False}),
+        "line": ([[0.0, 1.0]], {}),
+        "load_fit": ([folder / "nowhere.nc"], {}),
+        "load_wu2018": ([folder / "nowhere"], {}),
+        "on_graph": ([TASK], {}),
+        "phenotypes": ([choices], {"bootstrap": 5, "progress": False}),
+        "predictive_check": ([choices, None, fit], {"n_copies": 2, "progress": False}),
+        "profile": (["B"], {}),
+        "read_choices": ([file], {}),
+        "recover_models": ([choices, [who, "random-choice"]], {**quick, "n": 1}),
+        "recover_parameters": ([choices, who, fit], {**quick, "n": 4, "method": "ml"}),
+        "report": ([folder / "nowhere.csv", folder / "report.html"], {**quick, "quick": True}),
+        "select_models": ([np.log([[0.2, 0.8], [0.3, 0.7]])], {}),
+        "simulate": ([xl.ucb1(), TASK, 5, 3], {"progress": False}),
+        "with_costs": ([TASK], {}),
+        "with_habits": ([xl.stochastic_ucl(temperature=1.0), "lapse"], {}),
+        "with_noise": ([TASK, 1.0], {}),
+        "write_choices": ([choices, folder / "again.csv"], {}),
+    }
+
+
+FUNCTIONS = {name: value for name in xl.__all__ if inspect.isfunction(value := getattr(xl, name))}
+BUILDERS = [name for name, each in FUNCTIONS.items() if inspect.signature(each).return_annotation == "Design"]
+WORK = (
+    "compare", "cross_validate", "fit", "generate", "latent_variables", "phenotypes", "predictive_check", "recover_models",
+    "recover_parameters", "simulate",
+)  # fmt: skip
+
+
+def wrong(function: Any, arguments: tuple[list[Any], dict[str, Any]], values: dict[str, Any]) -> list[str]:
+    """What goes wrong with wrong arguments, other than a sentence: each argument in turn, each of these values."""
+    found = []
+    for place, (name, each) in enumerate(inspect.signature(function).parameters.items()):
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            continue
+        for label, value in values.items():
+            args, kwargs = list(arguments[0]), dict(arguments[1])
+            if each.kind is inspect.Parameter.VAR_POSITIONAL:
+                args[place:] = [value]
+            elif place < len(args):
+                args[place] = value
+            else:
+                kwargs[name] = value
+            said = answer(function, args, kwargs)
+            if said:
+                found.append(f"{name} = {label}: {said}")
+    return found
+
+
+def answer(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
+    """Nothing if the function works or says in a sentence why not; otherwise what came."""
+    try:
+        function(*args, **kwargs)
+    except ExplorelabError as error:
+        # A table of choices may have several things wrong with it, and then has a line for each.
+        ends = str(error)[-1:] in (".", "?") and ("\n" not in str(error) or "problems:" in str(error))
+        return "" if ends else str(error)
+    except Warning as warning:
+        # The package's own warnings are sentences too.
+        return "" if type(warning).__module__.startswith("explorelab") else f"{type(warning).__name__}: {warning}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def test_every_public_function_has_an_example(examples: dict[str, Any]) -> None:
+    assert set(FUNCTIONS) - set(BUILDERS) == set(examples)
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - set(BUILDERS)))
+def test_a_wrong_argument_is_answered_in_a_sentence(
+    name: str, examples: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = {label: HOSTILE[label] for label in FEW} if name in WORK else HOSTILE
+    assert wrong(FUNCTIONS[name], examples[name], values) == []
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_a_wrong_parameter_of_an_agent_is_answered_in_a_sentence(name: str) -> None:
+    assert wrong(FUNCTIONS[name], ([], {}), HOSTILE) == []
+
+
+THEORY = {name: getattr(xl.theory, name) for name in xl.theory.__all__ if inspect.isfunction(getattr(xl.theory, name))}
+FORMULAS: dict[str, list[Any]] = {
+    "best_epsilon": [2.0, [10, 20]],
+    "cost_of_transitions": [[[0, 1], [1, 0]], [[1, 1], [1, 1]]],
+    "gaps": [[0.0, 1.0]],
+    "lai_robbins_regret": [[0.0, 1.0], 1.0, [10, 20]],
+    "lai_robbins_visits": [[0.0, 1.0], 1.0, [10, 20]],
+    "prior_quality": [[0.0, 1.0], 0.0, 1.0],
+    "promised": ["deterministic", [0.0, 1.0], 1.0, [10, 20]],
+    "quantile_lower_bound": [[0.1, 0.2]],
+    "quantile_upper_bound": [[0.1, 0.2]],
+    "regret_of_visits": [[0.0, 1.0], [[1, 2]]],
+    "schedule_quantile_lower_bound": [[10, 20], 1.0],
+    "schedule_quantile_upper_bound": [[10, 20], 1.0],
+    "upper_quantile": [[0.1, 0.2]],
+}
+
+
+@pytest.mark.parametrize("name", THEORY)
+def test_a_wrong_argument_of_a_formula_is_answered_in_a_sentence(name: str) -> None:
+    # What overflows is a number, if an infinite one.
+    values = {label: value for label, value in HOSTILE.items() if label not in ("1e308", "infinity")}
+    assert wrong(THEORY[name], (FORMULAS[name], {}), values) == []
+
+
+def test_loo_by_block_answers_a_wrong_argument_in_a_sentence() -> None:
+    assert wrong(loo_by_block, ([None], {}), HOSTILE) == []
+
+
+SPACES = {
+    "unknown scale": ({"win_stay": {"scale": "sqrt"}}, "unknown scale of win_stay 'sqrt'"),
+    "text": ({"win_stay": {"low": "x"}}, "low of win_stay must be a number"),
+    "NaN": ({"win_stay": {"centre": np.nan}}, "centre of win_stay must not hold NaN"),
+    "a list": ({"win_stay": {"high": [0.1, 0.2]}}, "high of win_stay must be one number"),
+    "a log of a negative number": ({"win_stay": {"scale": "log", "low": -1.0}}, "log is of numbers above 0"),
+    "a share above one": ({"win_stay": {"centre": 1.5}}, "logit of numbers between 0 and 1"),
+    "a spread of nothing": ({"win_stay": {"spread": 0}}, "positive spread"),
+    "no table": ({"win_stay": 3}, "space must be a dictionary from names to dictionaries"),
+    "unknown field": ({"win_stay": {"middle": 3}}, "unknown field of win_stay 'middle'"),
+}
+
+
+@pytest.mark.parametrize("case", SPACES)
+def test_a_wrong_space_is_told(case: str) -> None:
+    space, said = SPACES[case]
+    with pytest.raises(xl.InputError) as caught:
+        xl.fit(_choices(), "win-stay-lose-shift", "ml", space=space)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("alpha", [1e-8, 1e-300, 0.0, -1.0, 1.0, np.nan])
+def test_ucb2_does_not_ask_for_more_memory_than_there_is(alpha: float) -> None:
+    with pytest.raises(xl.InputError, match="alpha"):
+        xl.ucb2(alpha=alpha)
+
+
+def test_ucb2_plays_at_its_smallest_alpha() -> None:
+    runs = xl.simulate(xl.ucb2(alpha=1e-5), TASK, 20, 2, progress=False)
+    assert np.isfinite(runs.regret_mean).all()
