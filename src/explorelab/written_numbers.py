@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DIGITS = "%.10g"
 """For results of a computation: more digits than any of them has to say."""
@@ -24,9 +20,3 @@ def tidied(value: float) -> float:
     # The error is that of the numbers it came from, which may have been larger: 1501.1 - 1500.
     near = abs(short - value) <= 4 * math.ulp(max(abs(value), 1000.0))
     return short if near and short != 0 else value
-
-
-def tidied_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same table, with every number in it tidied."""
-    columns = [name for name in frame.columns if frame[name].dtype.kind == "f"]
-    return frame.assign(**{str(name): frame[name].map(tidied) for name in columns}) if columns else frame

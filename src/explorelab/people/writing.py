@@ -22,7 +22,6 @@ from explorelab.people.reading import choices_from_frame
 from explorelab.people.schema import look_at
 from explorelab.people.task_file import COLUMNS, AnyTask, DataTask, is_grid, layout_of
 from explorelab.tasks import Task
-from explorelab.written_numbers import tidied_table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,7 +44,6 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
     if isinstance(choices, pd.DataFrame):
         choices = choices_from_frame(choices, task)
     frame, table, means = _written(choices, target)
-    frame = tidied_table(frame)
     beside, third = target.with_suffix(".toml"), target.with_name(f"{target.stem}-means.csv")
     for each in (target, beside, *([third] if means is not None else [])):
         check_writable(each)
@@ -57,8 +55,7 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
     )
     write_whole(beside, lambda at: _write_text(at, text))
     if means is not None:
-        rows = tidied_table(means)
-        write_whole(third, lambda at: rows.to_csv(at, index=False))
+        write_whole(third, lambda at: means.to_csv(at, index=False))
     return target
 
 

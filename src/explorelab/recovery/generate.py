@@ -158,7 +158,9 @@ def _kinds(choices: Choices) -> np.ndarray:
     # Someone who misses a trial and stays where they are. A trial forced on the arm of before looks the same, but is not.
     missed = np.zeros(given.shape, bool) if choices.missed is None else choices.missed
     again = given & missed & (choices.arm == positions(choices)) & (choices.arm != NOWHERE)
-    kind = np.where(choices.scored, FREE, np.where(again, REPEATED, np.where(given, KEPT, NOTHING)))
+    # On a design, a trial with a single arm on offer has nothing to be kept yet: that arm is what a free choice gives.
+    free = choices.scored | (given & (choices.arm == NOWHERE))
+    kind = np.where(free, FREE, np.where(again, REPEATED, np.where(given, KEPT, NOTHING)))
     return kind.astype(np.int32)
 
 
