@@ -33,8 +33,11 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     """
     known = _named(connection, arrival.identity)
     if known is not None and not proven(arrival, known):
-        _make_room(connection, known)
-        known = None
+        if known.stage not in OPEN:
+            raise elsewhere()
+        # Nobody has agreed under this name: both may read on, and who agrees first has it.
+        arrival = arrival._replace(identity=identity_of("aside", f"{arrival.identity}:{arrival.browser}"))
+        known = _named(connection, arrival.identity)
     if known is None:
         values: dict[str, Any] = {
             **arrival._asdict(), "first_session": arrival.platform_session, "code": new_code(),
