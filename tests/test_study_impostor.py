@@ -146,3 +146,16 @@ def test_someone_who_reads_the_consent_is_not_thrown_out_by_another_under_their_
     assert victim.state["stage"] == "instructions"
     again = {"page": secrets.token_hex(16), "key": secrets.token_hex(32), "query": forged(query)[0]}
     assert target.post("arrive", again).status_code == 403
+
+
+def test_people_who_read_under_one_name_keep_a_row_each_and_one_of_them_the_place(target: Target) -> None:
+    query = query_of("prolific")
+    readers = [Person(target, "consent", {**query, "SESSION_ID": f"session{k}"}) for k in range(3)]
+    n_people = len(target.dump()["people"])
+    for k, reader in enumerate(readers):
+        reader.load({**query, "SESSION_ID": f"session{k}"})
+        assert (reader.state["stage"], reader.epoch) == ("consent", 2)
+    assert len(target.dump()["people"]) == n_people
+    agreed = {"agreed": True, "version": readers[0].state["consent_version"]}
+    answers = [target.post("consent", {"epoch": 2, **agreed}, reader.token).status_code for reader in reversed(readers)]
+    assert answers == [200, 403, 403]
