@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.scipy.special import log_ndtr
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from explorelab.agents.types import Available, Value
 
@@ -26,7 +26,7 @@ _RISE = np.array([-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5])
 """Where a Phi rises, in its own sds."""
 _STEPS = 8.0 / 2.5 ** np.arange(8)
 _AROUND_PEAK = np.concatenate([-_STEPS, [0.0], _STEPS])
-"""Around the peak of an integrand, in the arm's own sds: ever finer, because its slopes can be much steeper than the arm's."""
+"""Around the peak of an integrand, in the arm's own sds: ever finer, because its slopes can be steeper than the arm's."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _BISECTIONS = 32
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -45,7 +45,7 @@ def log_probs_of_best(mean: Value, sd: Value, available: Available) -> Value:
     return jnp.where(n_first > 0, log_first, of_known)
 
 
-def _standardised(mean: Value, sd: Value, among: Available) -> tuple[Value, Value]:
+def _standardised(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> tuple[Value, Value]:
     """Means and sds in units of the largest difference or sd, from the best mean on; no sd is quite 0."""
     best = lax.stop_gradient(jnp.where(among, mean, -jnp.inf).max())
     away = jnp.where(among, mean - best, 0.0)
@@ -56,7 +56,7 @@ def _standardised(mean: Value, sd: Value, among: Available) -> tuple[Value, Valu
     return away / unit, jnp.maximum(sd / unit, least)
 
 
-def _log_probs(mean: Value, sd: Value, among: Available) -> Value:
+def _log_probs(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> Value:
     x, log_weight = _nodes(*lax.stop_gradient((mean, sd)), among)
     z = (x[:, None] - mean) / sd
     log_below = jnp.where(among, _log_cdf(z), 0.0)
@@ -66,7 +66,7 @@ def _log_probs(mean: Value, sd: Value, among: Available) -> Value:
     return jax.nn.log_softmax(jnp.where(among, log_best, -jnp.inf))
 
 
-def _nodes(mean: Value, sd: Value, among: Available) -> tuple[Float[Array, " node"], Float[Array, " node"]]:
+def _nodes(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> tuple[Float[Array, " node"], Float[Array, " node"]]:
     """Nodes and the logarithms of their weights."""
     peak = _peaks(mean, sd, among)
     ends = jnp.concatenate([mean + jnp.asarray(_RISE, mean.dtype)[:, None] * sd,
@@ -78,7 +78,7 @@ def _nodes(mean: Value, sd: Value, among: Available) -> tuple[Float[Array, " nod
     return x.ravel(), jnp.log(weight).ravel()
 
 
-def _peaks(mean: Value, sd: Value, among: Available) -> Value:
+def _peaks(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> Value:
     """Where the integrand of every arm is largest, by bisection of its slope."""
     off = ~jnp.eye(mean.shape[0], dtype=bool) & among
 

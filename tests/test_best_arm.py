@@ -1,0 +1,106 @@
+"""The probability of being the best of several arms, against adaptive quadrature, down to log-probabilities of thousands."""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import log_ndtr
+
+from explorelab.agents.best_arm import log_probs_of_best
+
+CASES = {
+    "twentyfold": ([0.0, 1.0, 0.5], [1.0, 0.05, 0.2]),
+    "hundredfold": ([0.0, 0.1, -0.2, 0.3], [1.0, 0.01, 0.1, 0.5]),
+    "a broad arm behind a narrow one": ([0.0, 21.4], [1.0, 0.05]),
+    "a narrow arm behind a broad one": ([0.0, 10.0], [0.01, 1.0]),
+    "two alike far apart": ([0.0, 30.0], [1.0, 1.0]),
+    "a certain arm": ([0.5, 1.0, 0.8], [0.0, 1.0, 0.01]),
+    "far from zero": ([1e6, 1e6 + 1, 1e6 + 0.5], [1.0, 0.05, 0.2]),
+    "far behind": ([-10.0, 0.0, 1.0], [0.1, 1.0, 3.0]),
+}
+
+
+def reference(mean, sd):
+    """Log-probabilities by SciPy's adaptive quadrature in many pieces, about the integrand's peak on a fine grid."""
+    return np.array([_reference_of(i, np.array(mean), np.array(sd)) for i in range(len(mean))])
+
+
+def _reference_of(i, mean, sd):
+    others = [j for j in range(len(mean)) if j != i and sd[j] > 0]
+    if sd[i] == 0:
+        return sum(log_ndtr((mean[i] - mean[j]) / sd[j]) for j in others)
+    least = max([m for m, s in zip(mean, sd, strict=True) if s == 0], default=-np.inf)
+
+    def log_integrand(x):
+        return -0.5 * ((x - mean[i]) / sd[i]) ** 2 + sum(log_ndtr((x - mean[j]) / sd[j]) for j in others)
+
+    low, high = max(mean[i], least), max((mean + 10 * sd).max(), least + 10 * sd[i])
+    for _ in range(120):
+        third = (high - low) / 3
+        low, high = (low + third, high) if log_integrand(low + third) < log_integrand(high - third) else (low, high - third)
+    peak = log_integrand(low)
+    ends = {low, *(m + c * s for m, s in zip(mean, sd, strict=True) for c in np.arange(-9, 10))}
+    ends = sorted(e for e in ends | {low + sign * 9 * sd[i] / 2**k for k in range(16) for sign in (-1, 1)} if e >= least)
+    pieces = pairwise(ends)
+    total = sum(
+        quad(lambda x: np.exp(log_integrand(x) - peak), a, b, epsabs=1e-13, epsrel=1e-9)[0] for a, b in pieces if b > a
+    )
+    return np.log(total) + peak - np.log(sd[i]) - 0.5 * np.log(2 * np.pi)
+
+
+def log_probs(mean, sd, available=None, dtype="float64"):
+    with jax.enable_x64(True):
+        allowed = None if available is None else jnp.asarray(available)
+        return np.asarray(log_probs_of_best(jnp.asarray(mean, dtype), jnp.asarray(sd, dtype), allowed))
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_probabilities_are_those_of_adaptive_quadrature(case):
+    got, wanted = log_probs(*CASES[case]), reference(*CASES[case])
+    np.testing.assert_allclose(np.exp(got), np.exp(wanted), atol=1e-7)
+    np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-7)
+
+
+def test_two_arms_have_the_probability_of_their_difference():
+    gap = np.array([0.1, 3.0, 15.0, 40.0, 900.0])
+    for sd in ([1.0, 1.0], [1.0, 0.05], [0.05, 1.0], [3.0, 0.0]):
+        got = [log_probs([0.0, g], sd)[0] for g in gap]
+        np.testing.assert_allclose(got, log_ndtr(-gap / np.hypot(*sd)), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mean", "sd", "available", "wanted"),
+    [
+        ([0, 0, 0], [0, 0, 0], None, [1 / 3] * 3),
+        ([0, 1, 2], [np.inf, 1, np.inf], None, [0.5, 0, 0.5]),
+        ([0, 1, 2], [np.inf, 1, np.inf], [False, True, False], [0, 1, 0]),
+        ([0, 1, 1], [0, 0, 0], None, [0, 0.5, 0.5]),
+        ([1], [3], None, [1]),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arms_certain_unseen_or_not_on_offer(mean, sd, available, wanted, dtype):
+    np.testing.assert_allclose(np.exp(log_probs(mean, sd, available, dtype)), wanted, atol=1e-6)
+
+
+def test_slopes_are_those_of_finite_differences():
+    mean, sd = np.array([0.0, 1.0, -6.0, 0.9]), np.array([1.0, 0.02, 0.5, 0.3])
+    with jax.enable_x64(True):
+        slopes = jax.jacrev(lambda m, s: log_probs_of_best(m, s, None), argnums=(0, 1))(jnp.asarray(mean), jnp.asarray(sd))
+    for i in range(4):
+        step = 1e-6 * np.eye(4)[i]
+        by_mean = (log_probs(mean + step, sd) - log_probs(mean - step, sd)) / 2e-6
+        by_sd = (log_probs(mean, sd + step) - log_probs(mean, sd - step)) / 2e-6
+        np.testing.assert_allclose(slopes[0][:, i], by_mean, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(slopes[1][:, i], by_sd, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("sd", [[0.0, 0.0, 0.0], [np.inf, 1.0, 0.0], [1e-9, 1.0, 1e3], [np.inf] * 3])
+def test_slopes_are_finite_at_the_edges(sd):
+    with jax.enable_x64(True):
+        slope = jax.jacrev(lambda m, s: log_probs_of_best(m, s, None)[1], argnums=(0, 1))
+        assert all(np.isfinite(x).all() for x in slope(jnp.asarray([0.0, 0.0, 5.0]), jnp.asarray(sd)))
