@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -13,6 +13,11 @@ from rich.table import Column, Table
 from rich.text import Text
 
 type Rows = Sequence[Sequence[str]]
+
+WIDEST_LABEL = 26
+"""On a narrow terminal, longer names of rows break into lines."""
+LINES_AND_SPACES = 7
+"""What a table of two columns has beside them."""
 
 
 def print_table(
@@ -30,61 +35,73 @@ def print_table(
     Where the terminal is too narrow, headings break first; then the last columns go into a table of their own below, which
     has the first column, too. `plain` tables have no lines.
     """
-    look: dict[str, Any] = {"box": None} if plain else {}
-    everything = list(range(len(headings)))
-    tables = [_table(headings, rows, everything, words, look)]
-    if not _fits(console, tables[0]):
-        narrow = [_broken(heading, [row[i] for row in rows], i in words) for i, heading in enumerate(headings)]
-        tables = [
-            _table(narrow, rows, columns, words, look) for columns in _packed(console, narrow, rows, words, look, everything)
-        ]
+    sheet = _Sheet(headings, rows, frozenset(words), {"box": None} if plain else {})
+    tables = [_table(sheet, range(len(headings)))]
+    if _width(console, tables[0]).maximum > console.width:
+        sheet = sheet._replace(headings=[_broken(sheet, i) for i in range(len(headings))])
+        sheet = sheet._replace(label=_label_width(console, sheet))
+        tables = [_table(sheet, columns) for columns in _packed(console, sheet)]
     for table in tables:
         table.title, table.title_justify = (title if table is tables[0] else "") or None, "left"
         table.caption, table.caption_justify = (caption if table is tables[-1] else "") or None, "left"
         console.print(table)
 
 
-def _table(
-    headings: Sequence[str], rows: Rows, columns: Sequence[int], words: Collection[int], look: dict[str, Any]
-) -> Table:
-    table = Table(*(_column(headings[i], i in words) for i in columns), **look)
-    for row in rows:
+class _Sheet(NamedTuple):
+    headings: Sequence[str]
+    rows: Rows
+    words: frozenset[int]
+    look: dict[str, Any]
+    label: int | None = None
+    """How wide the first column is; None: as wide as it wants to be."""
+
+
+def _table(sheet: _Sheet, columns: Sequence[int]) -> Table:
+    table = Table(*(_column(sheet, i) for i in columns), **sheet.look)
+    for row in sheet.rows:
         table.add_row(*(Text(row[i]) for i in columns))
     return table
 
 
-def _column(heading: str, wordy: bool) -> Column:
-    if wordy:
-        return Column(Text(heading), justify="left", overflow="fold")
-    return Column(Text(heading), justify="right", no_wrap=True)
+def _column(sheet: _Sheet, i: int) -> Column:
+    if i in sheet.words:
+        return Column(Text(sheet.headings[i]), overflow="fold", width=sheet.label if i == 0 else None)
+    return Column(Text(sheet.headings[i]), justify="right", no_wrap=True, min_width=_longest(sheet, i))
 
 
-def _broken(heading: str, cells: Sequence[str], wordy: bool) -> str:
+def _broken(sheet: _Sheet, i: int) -> str:
     """The heading in lines no longer than what stands below it."""
-    if wordy:
+    heading = sheet.headings[i]
+    if i in sheet.words:
         return heading
-    width = max([*map(cell_len, cells), *map(cell_len, heading.split()), 1])
+    width = max([*(cell_len(row[i]) for row in sheet.rows), *map(cell_len, heading.split()), 1])
     return "\n".join(textwrap.wrap(heading, width, break_long_words=False, break_on_hyphens=False))
 
 
-def _packed(
-    console: Console,
-    headings: Sequence[str],
-    rows: Rows,
-    words: Collection[int],
-    look: dict[str, Any],
-    columns: Sequence[int],
-) -> list[list[int]]:
+def _longest(sheet: _Sheet, i: int) -> int:
+    """How wide a column must be for what stands in it, and in its heading."""
+    return max(map(cell_len, [*sheet.headings[i].splitlines(), *(row[i] for row in sheet.rows), " "]))
+
+
+def _label_width(console: Console, sheet: _Sheet) -> int | None:
+    """How wide the first column is on a narrow terminal: wide enough to read, with room for the widest of the others."""
+    if 0 not in sheet.words:
+        return None
+    widest = max([_longest(sheet, i) for i in range(1, len(sheet.headings)) if i not in sheet.words], default=1)
+    return max(min(_longest(sheet, 0), WIDEST_LABEL, console.width - widest - LINES_AND_SPACES), 1)
+
+
+def _packed(console: Console, sheet: _Sheet) -> list[list[int]]:
     """The columns of each table: the first one, and as many of the others as fit; one at least."""
-    groups: list[list[int]] = [[columns[0]]]
-    for column in columns[1:]:
+    groups = [[0]]
+    for column in range(1, len(sheet.headings)):
         wider = [*groups[-1], column]
-        if len(groups[-1]) > 1 and not _fits(console, _table(headings, rows, wider, words, look)):
-            groups.append([columns[0], column])
+        if len(groups[-1]) > 1 and _width(console, _table(sheet, wider)).minimum > console.width:
+            groups.append([0, column])
         else:
             groups[-1] = wider
     return groups
 
 
-def _fits(console: Console, table: Table) -> bool:
-    return Measurement.get(console, console.options.update(width=10_000), table).minimum <= console.width
+def _width(console: Console, table: Table) -> Measurement:
+    return Measurement.get(console, console.options.update(width=10_000), table)
