@@ -111,9 +111,10 @@ def frame_of(choices: Choices) -> pd.DataFrame:
     )
     if choices.available is not None:
         frame["available"] = _available_text(choices.available[row, column], choices.layout)
-    if not scored.all():
-        missed = ~observed if choices.missed is None else ~observed | choices.missed[row, column]
-        frame["missed"], frame["forced"] = missed.astype(int), (~missed & ~scored).astype(int)
+    missed = ~observed if choices.missed is None else ~observed | choices.missed[row, column]
+    forced = ~missed & ~scored & (_n_on_offer(choices)[row, column] > 1)  # one arm on offer says by itself that it was
+    if forced.any() or missed.any():
+        frame["missed"], frame["forced"] = missed.astype(int), forced.astype(int)
     for name, values in choices.conditions.items():
         frame[name] = values[row]
     return _with_table(frame, choices, column) if choices.table is not None else frame
@@ -126,6 +127,13 @@ def _arm_labels(arm: np.ndarray, layout: Layout) -> Any:
         numbers[arm == NOWHERE] = pd.NA
         return numbers
     return np.array([*layout.arm_names, ""], object)[arm]  # NOWHERE is the last
+
+
+def _n_on_offer(choices: Choices) -> np.ndarray:
+    """How many arms there were to choose from on every trial."""
+    if choices.available is None:
+        return np.full(choices.arm.shape, choices.layout.n_arms)
+    return np.asarray(choices.available.sum(2))
 
 
 def _available_text(available: np.ndarray, layout: Layout) -> np.ndarray:
