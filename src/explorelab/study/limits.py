@@ -8,6 +8,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 
 from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +25,7 @@ REMEMBERED = 20_000
 log = logging.getLogger("explorelab.study.connections")
 
 
+@lru_cache(4096)
 def network_of(address: str) -> str:
     """An address, or of IPv6 the network of 2^64 addresses that one customer has."""
     try:
