@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from explorelab.study.clock import steady
 from small_study import small_study
 from study_lab import Lab, Tab, in_play
 

@@ -6,7 +6,6 @@ Who it was is kept as a keyed hash, and only until the bucket is full again: no 
 from __future__ import annotations
 
 import hmac
-import itertools
 import math
 from typing import NamedTuple
 
@@ -19,7 +18,6 @@ from explorelab.study.tables import buckets
 MINUTE_S = 60.0
 FORGOTTEN_S = 3600.0
 """Every bucket is full again after that time, so that its row can go."""
-_taken = itertools.count(1)
 
 
 class Bucket(NamedTuple):
@@ -46,8 +44,7 @@ class Bucket(NamedTuple):
             wait_s = max(1, math.ceil((1 - left) / self._per_second))
             raise Refused(429, "too-many", f"{self.too_many}: wait {_in_words(wait_s)}.", wait_s)
         connection.execute(update(buckets).where(buckets.c.name == name).values(left=left - 1, at=at))
-        if next(_taken) % 100 == 0:
-            _forget(connection, now)
+        _forget(connection, now)
 
     def give_back(self, connection: Connection, secret: bytes, caller: str) -> None:
         """Count nothing of this caller any more."""
@@ -69,4 +66,5 @@ def _forget(connection: Connection, now: float) -> None:
     # Rows that another transaction holds are left for the next time: waiting for them, two could wait for each other.
     old = select(buckets.c.name).where(buckets.c.at < now - FORGOTTEN_S).with_for_update(skip_locked=True)
     names = list(connection.execute(old).scalars())
-    connection.execute(delete(buckets).where(buckets.c.name.in_(names)))
+    if names:
+        connection.execute(delete(buckets).where(buckets.c.name.in_(names)))
