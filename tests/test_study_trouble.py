@@ -235,6 +235,26 @@ def test_a_choice_that_was_put_off_is_kept_once(lab: Lab, monkeypatch: pytest.Mo
     assert lab.count(tables.choices) == 1
 
 
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_people_who_have_gone_do_not_count_as_waiting(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    on_file = database == "sqlite"
+    store = open_store("sqlite:///study.db" if on_file else request.getfixturevalue("server").new_database(), tmp_path)
+    go_on = threading.Event()
+
+    async def crowd() -> None:
+        writing = [asyncio.ensure_future(store.write(lambda _: go_on.wait())) for _ in range(30)]
+        await asyncio.sleep(0.05)
+        for task in writing:
+            task.cancel()
+        await asyncio.gather(*writing, return_exceptions=True)
+        go_on.set()
+        await store.write(lambda _: None)
+
+    asyncio.run(crowd())
+    store.close()
+    assert store.load._waiting == 0
+
+
 def test_a_writer_that_hangs_keeps_nobody_waiting() -> None:
     load = Load(Vitals())
     load.enter()

@@ -73,7 +73,8 @@ def _export(study: Study, url: URL, pilots: Pilots, folder: Path, tell: Connecti
     from explorelab.study.store import engine_for
     from explorelab.study.store_failures import in_words
 
-    os.nice(LESS)
+    if hasattr(os, "nice"):
+        os.nice(LESS)
     try:
         engine = engine_for(url.render_as_string(hide_password=False), Path())
         export_study(study, engine, folder, pilots=pilots, progress=False)

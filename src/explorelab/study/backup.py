@@ -79,14 +79,15 @@ def new_file(target: Path) -> Iterator[Path]:
 
 def sync(path: Path) -> None:
     """Wait until the disk has the file, or the folder's list of files."""
-    handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError:
-        if not path.is_dir():  # some disks cannot be asked for that
+        if not path.is_dir():  # of folders, some systems cannot be asked for that
             raise
-    finally:
-        os.close(handle)
 
 
 def copy(source: Path, into: Path) -> None:

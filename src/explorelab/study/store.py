@@ -81,7 +81,9 @@ class Store:
         if self._writer is not None:
             return await asyncio.wrap_future(self._writer.submit(work))
         self.load.enter()
-        return await asyncio.wrap_future(self._threads.submit(self._counted, work))
+        future = self._threads.submit(self._timed, work)
+        future.add_done_callback(lambda _: self.load.leave())  # also for who has gone before it was begun
+        return await asyncio.wrap_future(future)
 
     async def prove(self) -> None:
         """Raise unless something was stored just now, or can be."""
@@ -149,12 +151,12 @@ class Store:
         if is_damaged(error):
             self.vitals.failed(error)
 
-    def _counted[T](self, work: Work[T]) -> T:
+    def _timed[T](self, work: Work[T]) -> T:
         began = time.perf_counter()
         try:
             return self._write(work)
         finally:
-            self.load.served(1, time.perf_counter() - began)
+            self.load.learn(1, time.perf_counter() - began)
 
     def _write[T](self, work: Work[T]) -> T:
         for left in reversed(range(RETRIES)):

@@ -58,10 +58,18 @@ class Load:
 
     def served(self, n: int, work_s: float, commit_s: float = 0.0) -> None:
         """So many requests have been answered, which took so long."""
+        self._began = None
+        self.leave(n)
+        self.learn(n, work_s, commit_s)
+
+    def leave(self, n: int = 1) -> None:
+        """So many no longer wait: they were answered, or have gone."""
         with self._lock:
-            self._began = None
             self._waiting -= n
-            if n:
-                share = 1 - (1 - LEARN) ** n
-                self._work_s += share * (work_s / n - self._work_s)
-                self.commit_s += LEARN * (commit_s - self.commit_s) if self.commit_s else commit_s
+
+    def learn(self, n: int, work_s: float, commit_s: float = 0.0) -> None:
+        """What requests cost, from so many of them."""
+        with self._lock:
+            share = 1 - (1 - LEARN) ** n
+            self._work_s += share * (work_s / n - self._work_s)
+            self.commit_s += LEARN * (commit_s - self.commit_s) if self.commit_s else commit_s

@@ -48,7 +48,7 @@ class FileWatch:
         self._lock = threading.Lock()
         self._moved = self._now, time.monotonic()
         self._size = self._log_size = self._log_number = 0
-        self._format = os.pread(self._handle, HEADER, 0)[16:24]
+        self._format = self._first_bytes()[16:24]
         self._in_file = self._head()[2]
         event.listen(engine, "do_connect", self._before_connecting)
 
@@ -86,9 +86,13 @@ class FileWatch:
         except FileNotFoundError as error:
             raise self._vitals.stop(f"{Path(error.filename).name} has been deleted or moved away") from None
 
+    def _first_bytes(self) -> bytes:
+        os.lseek(self._handle, 0, os.SEEK_SET)
+        return os.read(self._handle, HEADER)
+
     def _head(self) -> tuple[int, int, int]:
         """Size on the disk, size as the file itself tells it, and the number; zeros for a file that is no database."""
-        head = os.pread(self._handle, HEADER, 0)
+        head = self._first_bytes()
         size = os.fstat(self._handle).st_size
         # Copies made by VACUUM have other pages, and are not in the form in which a server keeps its file.
         if len(head) < HEADER or not head.startswith(MAGIC) or head[16:24] != self._format:
