@@ -93,7 +93,7 @@ def _check_unused(database: Path) -> None:
 
 def _set_aside(database: Path, aside: Path) -> None:
     """Keep the database under another name; its own stays until the new one takes it, so that it is never missing."""
-    tidy(database)
+    tidy(database, alone=True)
     # A log that is left here belongs to a damaged file; beside the new one it would damage that as well.
     for end in ("-wal", "-shm"):
         beside = log_of(database).with_name(database.name + end)

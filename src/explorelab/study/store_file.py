@@ -77,9 +77,9 @@ def check_whole(file: Path) -> None:
         raise InputError(f"{file} is damaged: {RESTORE}.")
 
 
-def tidy(file: Path) -> None:
-    """Move all of the log into the file, if nobody else uses it: then the file alone is the whole database."""
-    if is_served(file):
+def tidy(file: Path, alone: bool = False) -> None:
+    """Move all of the log into the file, if nobody else uses it (`alone`: known to the caller); the file is then whole."""
+    if not alone and is_served(file):
         return  # its writer would wait for us
     with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)) as open_:
         open_.execute("PRAGMA synchronous=FULL")
