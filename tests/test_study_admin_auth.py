@@ -17,7 +17,7 @@ from explorelab.study.context import Context
 from explorelab.study.refusals import Refused
 from explorelab.study.tables import people
 
-LOOKS = ["/admin/api/session", "/admin/api/overview", "/admin/api/people", "/admin/api/people/CODE"]
+LOOKS = ["/admin/api/session", "/admin/api/overview", "/admin/api/notices", "/admin/api/people", "/admin/api/people/CODE"]
 CHANGES = ["/admin/api/people/CODE/delete", "/admin/logout", "/admin/api/export"]
 
 

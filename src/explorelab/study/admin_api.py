@@ -44,6 +44,7 @@ from explorelab.study.admin_overview import Overviews
 from explorelab.study.admin_person import delete_person, person_detail
 from explorelab.study.context import Context
 from explorelab.study.limits import Rate
+from explorelab.study.pulse import Pulse
 from explorelab.study.refusals import Refused
 from explorelab.study.vitals import StoppedError
 
@@ -94,7 +95,7 @@ def _first(errors: Any) -> str:
 
 
 def admin_router(
-    context: Context, password: str, *, public_origin: str = "", notices: Callable[[], Awaitable[list[str]]]
+    context: Context, password: str, *, public_origin: str = "", notices: Callable[[], Awaitable[list[str]]] | None = None
 ) -> APIRouter:
     """The routes below /admin. `public_origin` is the server's address where a proxy before it changes the Host header."""
     study, store, now = context
@@ -195,7 +196,7 @@ def admin_router(
     @router.get("/api/notices", **look)
     async def told() -> Notices:
         """What is wrong with the server, if anything."""
-        return Notices(notices=await notices())
+        return Notices(notices=await (notices or Pulse(store, now).notices)())
 
     @router.get("/api/people", **look)
     async def people(since: Annotated[str, Query(max_length=64)] = "") -> People:
