@@ -129,7 +129,7 @@ def test_several_workers_need_postgresql(folder: Path) -> None:
 
 
 def test_an_address_for_people_is_a_whole_one(folder: Path) -> None:
-    with pytest.raises(InputError, match="--public-url must begin with https"):
+    with pytest.raises(InputError, match="--public-url must be an address such as https"):
         serve(folder, public_url="study.example.org")
 
 
