@@ -88,8 +88,9 @@ def command(*words):
     return told(lambda: app([*words], standalone_mode=False))
 
 def loo():
+    import xarray
     from explorelab.fitting.psis import loo_by_block
-    loo_by_block(None)
+    loo_by_block(xarray.DataTree())
 
 fit = ["fit", "choices.csv", "--starts", "1", "--agent", "win-stay-lose-shift"]
 choices = explorelab.read_choices("choices.csv")
