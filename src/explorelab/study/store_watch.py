@@ -41,6 +41,8 @@ class FileWatch:
         # One connection stays open: when the last one goes, SQLite itself removes the log and the index beside the file.
         self._anchor: Any = engine.raw_connection()
         self._first = self._now = self._number = 0
+        self._counting = False
+        """Whether a commit with a number of ours has succeeded."""
         self._anchor.cursor().execute("SELECT count(*) FROM sqlite_master").close()
         # Kept open until the end: closing any handle of the file would let go of the locks that SQLite holds on it.
         self._handle = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -121,7 +123,7 @@ class FileWatch:
 
     def check_inside(self, connection: Connection) -> None:
         """Raise unless the transaction begins where the last one ended."""
-        if not self._first:
+        if not self._counting:
             # From the first write on: who only reads (an export, say) leaves the number to the server that may be running.
             self._first = self._now = self._number = secrets.randbelow(2**30) + 1
             connection.exec_driver_sql(f"PRAGMA user_version = {self._number}")
@@ -143,7 +145,7 @@ class FileWatch:
 
     def committed(self) -> None:
         """Raise unless what has just been committed is in the files that will be found again."""
-        self._now = self._number
+        self._now, self._counting = self._number, True
         self.check()
 
     def is_due(self) -> bool:
