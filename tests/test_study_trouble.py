@@ -203,7 +203,7 @@ def test_whoever_would_wait_too_long_is_asked_to_come_again() -> None:
     assert n == pytest.approx(LONGEST_WAIT_S / 0.0125, rel=0.05)  # 10 ms each, and 5 ms for every two of them
     assert raised.value.status == 503
     assert raised.value.retry_after_s is not None
-    assert 1 <= raised.value.retry_after_s <= 2
+    assert 1 <= raised.value.retry_after_s <= 4
     (said,) = notices(vitals, [], 1000.0)
     assert "minutes: 1," in said
     load.served(n, 0.01 * n, 0.1)
@@ -228,7 +228,7 @@ def test_a_choice_that_was_put_off_is_kept_once(lab: Lab, monkeypatch: pytest.Mo
     lab.clock.now += 1.0
     report = tab.report(0, 3)
     refused = tab.post("choice", **report)
-    assert (refused.status_code, refused.headers["retry-after"], refused.json()["error"]) == (503, "2", "busy")
+    assert (refused.status_code, refused.headers["retry-after"], refused.json()["error"]) == (503, "5", "busy")
     lab.store.load.lag_s = 0.0
     first, again = (tab.post("choice", **{**report, "attempt": 2}) for _ in range(2))
     assert first.json() == again.json()

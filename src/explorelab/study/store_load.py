@@ -10,7 +10,7 @@ import time
 from explorelab.study.refusals import Refused
 from explorelab.study.vitals import Vitals
 
-LONGEST_WAIT_S = 1.0
+LONGEST_WAIT_S = 2.0
 """Whoever would wait longer is asked to come again: silence looks like a broken page."""
 SLOW_S = 0.25
 """From this on people notice that they wait, and the researcher is told."""
@@ -45,7 +45,7 @@ class Load:
         if expected_s > LONGEST_WAIT_S:
             self._vitals.put_off()
             # Not all at the same moment, or they meet again.
-            wait_s = random.randint(1, math.ceil(min(expected_s, 4.0)))
+            wait_s = random.randint(1, 1 + math.ceil(min(expected_s, 4.0)))
             raise Refused(503, "busy", f"Too many people take part at this moment: try again in {wait_s} s.", wait_s)
         if expected_s > SLOW_S:
             self._vitals.slow(expected_s)
