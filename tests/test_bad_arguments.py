@@ -15,7 +15,6 @@ import pytest
 
 import explorelab as xl
 from explorelab.errors import ExplorelabError
-from explorelab.fitting.psis import loo_by_block
 from explorelab.people.data import Choices
 
 
@@ -83,6 +82,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "latent_variables": ([choices, None, fit], {"progress": False}),
         "line": ([[0.0, 1.0]], {}),
         "load_fit": ([folder / "nowhere.nc"], {}),
+        "loo_by_block": ([fit], {}),
         "load_wu2018": ([folder / "nowhere"], {}),
         "on_graph": ([TASK], {}),
         "phenotypes": ([choices], {"bootstrap": 5, "progress": False}),
@@ -170,6 +170,7 @@ FORMULAS: dict[str, list[Any]] = {
     "gaps": [[0.0, 1.0]],
     "lai_robbins_regret": [[0.0, 1.0], 1.0, [10, 20]],
     "lai_robbins_visits": [[0.0, 1.0], 1.0, [10, 20]],
+    "prior_error": [[0.0, 1.0], 0.0, 1.0, 1.0],
     "prior_quality": [[0.0, 1.0], 0.0, 1.0],
     "promised": ["deterministic", [0.0, 1.0], 1.0, [10, 20]],
     "quantile_lower_bound": [[0.1, 0.2]],
@@ -186,10 +187,6 @@ def test_a_wrong_argument_of_a_formula_is_answered_in_a_sentence(name: str) -> N
     # What overflows is a number, if an infinite one.
     values = {label: value for label, value in HOSTILE.items() if label not in ("1e308", "infinity")}
     assert wrong(THEORY[name], (FORMULAS[name], {}), values) == []
-
-
-def test_loo_by_block_answers_a_wrong_argument_in_a_sentence() -> None:
-    assert wrong(loo_by_block, ([None], {}), HOSTILE) == []
 
 
 SPACES = {

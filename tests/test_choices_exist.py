@@ -43,7 +43,7 @@ def _played(rule, n_arms, params, rewards, uniforms):
         log_probs = rule.choice.log_probs(params, belief, value, moment, None)
         return (rule.learner.update(params, belief, arm, reward), arm), (value, arm, log_probs)
 
-    begin = rule.learner.resize(rule.learner.init(params, n_arms), HORIZON)
+    begin = rule.learner.resize(params, rule.learner.init(params, n_arms), HORIZON)
     times = jnp.arange(1, HORIZON + 1, dtype=jnp.int32)
     return jax.lax.scan(step, (begin, jnp.int32(-1)), (times, rewards, uniforms))[1]
 
@@ -92,8 +92,10 @@ def test_one_arm_is_played_at_every_step(agent):
 def test_means_beyond_single_precision_are_refused_and_computed_in_double(means):
     agent = xl.deterministic_ucl(prior_var=1.0)
     with pytest.raises(InputError, match=r"means must be at most 1e\+15 in size in single precision"):
-        xl.simulate(agent, xl.bandit(means), 5, 2)
-    assert (xl.simulate(agent, xl.bandit(means), 5, 2, keep="trajectories", precision="double").choice < 2).all()
+        xl.simulate(agent, xl.bandit(means), 5, 2, precision="single")
+    by_itself = xl.simulate(agent, xl.bandit(means), 5, 2, keep="trajectories")
+    assert by_itself.attrs["precision"] == "float64"
+    assert (by_itself.choice < 2).all()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_means_beyond_single_precision_are_refused_and_computed_in_double(means)
 )
 def test_numbers_that_single_precision_cannot_hold_are_refused(agent):
     with pytest.raises(InputError, match="in single precision"):
-        xl.simulate(agent, xl.bandit([0.0, 1.0]), 5, 2)
+        xl.simulate(agent, xl.bandit([0.0, 1.0]), 5, 2, precision="single")
 
 
 def test_a_wide_prior_of_a_mean_tracker_goes_on_learning():

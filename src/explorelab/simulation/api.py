@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -72,11 +72,20 @@ def simulate(
     request = dataclasses.replace(request, dtype=dtype)
     for each in agents:
         check_range({"means": task.means, "the task's noise": task.noise.scale, **each.params}, dtype)
+    if note.warns:
+        warnings.warn(note.text, PrecisionWarning, stacklevel=3)  # the caller of `simulate`, beyond its door
     results = _in_groups(agents, task, request, progress)
-    return _dataset(agent, task, request, note, names, grid, results)
+    return _dataset(agent, task, request, note.text, names, grid, results)
 
 
-def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, str]:
+class _Note(NamedTuple):
+    """What there is to say about the precision."""
+
+    text: str
+    warns: bool
+
+
+def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, _Note]:
     """The precision to compute in, one for all settings, and a sentence on it where there is something to say."""
 
     def doubts(dtype: str) -> str | None:
@@ -87,10 +96,10 @@ def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, 
     dtype = "float64" if asked == "float64" or (asked == "auto" and single) else "float32"
     reason = doubts("float64") if dtype == "float64" else single
     if reason is not None:
-        note = f"{'Double' if dtype == 'float64' else 'Single'} precision may not be enough here: {reason}."
-        warnings.warn(note, PrecisionWarning, stacklevel=3)
-        return dtype, note
-    return dtype, f"Double precision, because {single}." if single else ""
+        return dtype, _Note(
+            f"{'Double' if dtype == 'float64' else 'Single'} precision may not be enough here: {reason}.", True
+        )
+    return dtype, _Note(f"Double precision, because {single}." if single else "", False)
 
 
 def _checked(
