@@ -74,13 +74,15 @@ SETTINGS = [
     {"prior_var": 1e6, "length_scale": 1e2},
     {"prior_mean": 1e6, "stickiness": -30.0, "novelty": 30.0, "travel_cost": 50.0},
 ]
+QUICKLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+"""Each program runs a few dozen times: what counts is how soon it is compiled."""
 ROUGH = range(6, len(SETTINGS))
 EDGES = {"lapse": (0, 1), "win_stay": (0, 1), "lose_shift": (0, 1), "learning_rate": (0, 1), "epsilon": (0, 1),
          "temperature": (0,), "prior_var": (0, np.inf), "drift_var": (0,), "credibility_scale": (2.0,)}  # fmt: skip
 """Where a parameter has no neighbours on one side, so that no central difference can be taken there."""
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
 def _score_and_slopes(rule, free, fixed, told):
     """The likelihood, its slopes (backward), and the slope along all parameters together (forward), weighted 1, 2, 3, ..."""
     ways = Ways(jnp.asarray(DISTANCES), jnp.asarray(DISTANCES))
@@ -112,7 +114,8 @@ def difference(score, free, key, step):
     at = float(free[key])
     if at in EDGES.get(key, ()):
         return np.nan
-    up, down = (float(score({**free, key: jnp.asarray(at + sign * step)})[0]) for sign in (1, -1))
+    # Of a dtype, as all the others are: a number without one would be compiled for anew.
+    up, down = (float(score({**free, key: jnp.asarray(at + sign * step, jnp.float64)})[0]) for sign in (1, -1))
     return (up - down) / (2 * step) if np.isfinite([up, down]).all() else np.nan
 
 
