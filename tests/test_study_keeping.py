@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from small_study import small_study
-from sqlalchemy import select
+from sqlalchemy import select, update
 from study_lab import Lab, Tab, in_play
 
 from explorelab import InputError
@@ -19,6 +20,9 @@ from explorelab.study import tables
 from explorelab.study.assignment import counts_of
 from explorelab.study.design import Server
 from explorelab.study.promises import check_promises
+from explorelab.study.serve import begun
+from explorelab.study.steady_clock import ALIVE
+from explorelab.study.store import Store, keep, open_store
 from explorelab.study.tokens import code_of, token_for
 
 
@@ -179,3 +183,36 @@ def test_after_deletion_nothing_tells_whether_somebody_took_part(source: str, qu
     hashes = [sha256(each.encode()) for each in (name, f"{source}:{name}")]
     for trace in (name.encode(), *(one.hexdigest().encode() for one in hashes), *(one.digest() for one in hashes)):
         assert trace not in held
+
+
+def test_time_in_which_nobody_served_does_not_free_the_design(tmp_path: Path) -> None:
+    lab = Lab(small_study(), tmp_path)
+    with lab.client:
+        Tab(lab).consent()
+        now, away_s = time.time(), 20 * 3600.0
+        with lab.store.engine.begin() as connection:
+            check_promises(connection, lab.study, now)
+            connection.execute(update(tables.people).values(seen_at=now - away_s))
+            keep(connection, ALIVE, repr(now - away_s))
+    other = {**lab.study.landscapes, "B": lab.study.landscapes["A"]}
+    with pytest.raises(InputError, match="play on landscape 'B' as it was"):
+        begun(replace(lab.study, landscapes=other), tmp_path)
+    begun(lab.study, tmp_path)
+
+
+def test_a_second_server_that_is_turned_away_promises_nothing(tmp_path: Path) -> None:
+    study = small_study()
+    begun(study, tmp_path)
+    store = open_store(study.database, tmp_path)
+    store.claim()
+    before = promised(store)
+    with pytest.raises(InputError, match="a server of this study is running"):
+        begun(replace(study, width=5, height=20), tmp_path)
+    assert promised(store) == before
+    store.close()
+
+
+def promised(store: Store) -> dict[str, str]:
+    with store.engine.connect() as connection:
+        rows = connection.execute(select(tables.settings).where(tables.settings.c.name.like("served:%")))
+        return {row.name: row.value for row in rows}

@@ -24,6 +24,8 @@ from explorelab.study.public_address import below, parts_of
 from explorelab.study.text_warnings import text_warnings
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from explorelab.study.design import Study
     from explorelab.study.store import Store
 
@@ -178,15 +180,17 @@ def application(study: Study, folder: Path, password: str, public_origin: str = 
 def begun(study: Study, folder: Path) -> str:
     """The kind of database, which is whole and nobody else serves; the server's time is told to all its processes."""
     from explorelab.study.steady_clock import begin
+    from explorelab.study.store import open_store
     from explorelab.study.store_file import check_whole
 
-    store = opened(study, folder)
+    store = open_store(study.database, folder)
     try:
+        # Claimed first: a second server that is turned away must not write down what it would have served.
         store.claim()
         if store.file is not None:
             check_whole(store.file)
-        with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
-            begin(connection, 60 * study.server.return_within_minutes)
+        # People get back the time in which nobody served them, and are under way again when promises are looked at.
+        _keep_word(store, study, lambda connection: begin(connection, 60 * study.server.return_within_minutes)())
     finally:
         store.close()
     return store.dialect
@@ -194,19 +198,26 @@ def begun(study: Study, folder: Path) -> str:
 
 def opened(study: Study, folder: Path) -> Store:
     """The study's database, if the study keeps its word to the people in it."""
-    from explorelab.study.promises import check_promises
+    from explorelab.study.steady_clock import told_clock
     from explorelab.study.store import open_store
-    from explorelab.study.store_origin import check_origin
 
     store = open_store(study.database, folder)
     try:
-        with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
-            check_origin(connection, study.name)
-            check_promises(connection, study, time.time())
+        _keep_word(store, study, lambda _: told_clock()())
     except InputError:
         store.close()
         raise
     return store
+
+
+def _keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -> None:
+    """Raise if the database is another study's, or people in it were promised something else than is served now."""
+    from explorelab.study.promises import check_promises
+    from explorelab.study.store_origin import check_origin
+
+    with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        check_origin(connection, study.name)
+        check_promises(connection, study, now(connection))
 
 
 @contextmanager
