@@ -11,6 +11,7 @@ from small_study import small_study
 from study_lab import Lab, Tab, in_play
 
 from explorelab.study import tables
+from explorelab.study.doubts import doubted
 from explorelab.study.game import slack_s
 
 
@@ -123,6 +124,17 @@ def test_an_honest_page_is_never_refused(tmp_path: Path, how: str) -> None:
                 assert answer.status_code == 200, answer.text
             tab.state = answer.json()["state"]
         assert tab.state["stage"] == "debriefing"
+
+
+@pytest.mark.parametrize("later_s", [1.0, 2.5, 3.5])
+def test_nobody_is_doubted_for_a_poor_network(tmp_path: Path, later_s: float) -> None:
+    lab = paper(tmp_path)
+    with lab.client:
+        tab = begun(lab)
+        for trial in range(3):
+            assert waited(lab, tab, 6.0 + later_s, trial).status_code == 200
+        with lab.store.engine.connect() as connection:
+            assert "slow" not in next(iter(doubted(connection).values()), ())
 
 
 def test_thinking_for_longer_than_the_clock_gives_is_flagged(tmp_path: Path) -> None:

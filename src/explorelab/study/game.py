@@ -20,7 +20,8 @@ START = 1_000_000
 CLOCK_SLACK_MS = 1.0
 """By how much a browser's clock, which is coarse on purpose, may fall short of the deadline."""
 OVERRUN_MS = 100.0
-SLOW_S = 2.0
+SLOW_S = 4.0
+"""Longer than a poor network takes with question and answer, or a busy server with its `Retry-After`."""
 EARLY_S = 0.005
 """By how much less time may have passed here than in the browser before a choice is doubted: no two clocks agree."""
 HURRIED = 0.05

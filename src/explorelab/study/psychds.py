@@ -86,7 +86,7 @@ VARIABLES: dict[str, Variable] = {
     "flags": Variable(
         "What to know about the choice, with spaces between: early (the server saw less time pass than elapsed_ms), clock "
         "(the server's clock was set back meanwhile), overrun (elapsed over the deadline by 100 ms or more), paused, "
-        "retried, slow (arrived over 2 s after the deadline), synthetic (a click that no mouse, finger or key made), "
+        "retried, slow (arrived over 4 s after the deadline), synthetic (a click that no mouse, finger or key made), "
         "hurried (clicked sooner than a hand can), regular (first clicked after exactly as long as in the choice before)."
     ),
     "received_at": Variable("When the server received it, UTC.", "ISO 8601"),
