@@ -244,6 +244,15 @@ def cut_short(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
 
 
+def without(what: str) -> Callable[[Path], None]:
+    def make(file: Path) -> None:
+        open_store("sqlite:///study.db", file.parent).close()
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute(what)
+
+    return make
+
+
 BAD_FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "rubbish": (lambda file: file.write_bytes(os.urandom(20_000)), "not a SQLite database"),
     "text": (lambda file: file.write_text("a,b\n1,2\n" * 999), "not a SQLite database"),
@@ -253,6 +262,8 @@ BAD_FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "gone, with its log left": (lost_with_log, "holds data"),
     "damaged inside": (damaged_inside, "damaged"),
     "cut short": (cut_short, "damaged"),
+    "without a table": (without("DROP TABLE events"), "table 'events' is missing"),
+    "without a column": (without("ALTER TABLE people DROP COLUMN bonus"), "column of the table 'people' 'bonus' is missing"),
 }
 
 

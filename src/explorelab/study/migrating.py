@@ -9,9 +9,11 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, inspect, text
 
 from explorelab.errors import InputError
+from explorelab.study.store_file import RESTORE
+from explorelab.study.tables import metadata
 
 FOLDER = Path(__file__).parent / "migrations"
 LOCK = 7_305_201_409
@@ -31,6 +33,7 @@ def migrate(engine: Engine, to: str = "head") -> None:
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         if to == "head" and form_of(connection) == newest():
+            _check_tables(connection)
             return
         settings = config()
         settings.attributes["connection"] = connection
@@ -40,6 +43,19 @@ def migrate(engine: Engine, to: str = "head") -> None:
             raise InputError(
                 f"the database was written by another version of explorelab and cannot be opened by this one: {error}."
             ) from None
+
+
+def _check_tables(connection: Connection) -> None:
+    """Raise if a table or column is gone from a database in the newest form: it would be met only by some requests."""
+    found = {
+        name: {column["name"] for column in columns}
+        for (_, name), columns in inspect(connection).get_multi_columns().items()
+    }
+    for table in metadata.sorted_tables:
+        missing = [table.name] if table.name not in found else sorted(set(table.columns.keys()) - found[table.name])
+        if missing:
+            kind = "table" if table.name not in found else f"column of the table {table.name!r}"
+            raise InputError(f"the {kind} {missing[0]!r} is missing from the database: {RESTORE}.")
 
 
 def form_of(connection: Connection) -> str | None:
