@@ -282,6 +282,7 @@ def test_curves_without_a_form_are_told_apart_everywhere(power, by, tmp_path, ca
     assert found["label"].values.tolist()[:2] == ["none", "none"]
     assert found["label"].values[4] == "none"
     assert np.isnan(found["label_probability"].values[[0, 1, 4]]).all()
+    assert np.isnan(found["exponent"].values).tolist() == [True, True, False, False, True]
     np.testing.assert_allclose(found["share"].sum(), 1)
     assert int(found["n_rows"].sum()) == 2
     about = summary(found)
@@ -289,6 +290,10 @@ def test_curves_without_a_form_are_told_apart_everywhere(power, by, tmp_path, ca
     show(found)
     assert "3 without a form: 1 too short, 2 with regret that stays where it is." in capsys.readouterr().out
     write_figure(found, tmp_path / "figure.svg")
+
+
+def test_a_curve_of_zeros_has_no_exponent_at_the_end_of_the_search():
+    assert fit_forms(np.zeros(30))["b"].values.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_nobody_who_loses_anything_is_no_reason_to_stop(tmp_path, capsys):

@@ -159,6 +159,8 @@ def _power_raw(curves: Floats, t: Floats) -> _Fit:
         rising = _slope(curves, t, b) > 0
         low, high = np.where(rising, b, low), np.where(rising, high, b)
         b = (low + high) / 2
+    # Of nothing at all every power is as good: not the last of the grid.
+    b = np.where((curves == 0).all(1), 0.0, b)
     shape = _shape(b, t)
     height = (curves * shape).sum(1) / (shape**2).sum(1)
     # a belongs to t^b, the height to (t / reference)^b

@@ -48,7 +48,7 @@ def phenotypes(
     `form`, in the order linear, power, log):
 
     `regret`               row x time, NaN beyond the row's end; `n_trials` of each row
-    `a`, `b`, `ssr`        of every form, as from `fit_forms`; `exponent` is b of the power law
+    `a`, `b`, `ssr`        of every form, as from `fit_forms`; `exponent` is b of the power law, NaN without a label
     `label`                the form of least `ssr`; "none" for rows that every form fits: of under 3 trials, or whose regret
                            stays where it is, such as that of somebody who loses nothing
     `label_probability`    share of `bootstrap` resampled curves that each form fits best (see `label_bootstrap`): how stable
@@ -118,7 +118,7 @@ def _label_rows(
                 share = label_probabilities(cut, _own_form(fits, length), power, bootstrap, seed, bar.advance)
                 probability[at] = np.where((label[at] != NONE)[:, None], share, np.nan)
     both = ("row", "form")
-    exponent = b[:, FORMS.index("power")]
+    exponent = np.where(label != NONE, b[:, FORMS.index("power")], np.nan)
     return _Rows((both, a), (both, b), (both, ssr), ("row", exponent), ("row", label), (both, probability))
 
 
