@@ -15,7 +15,7 @@ from explorelab.extras import EXTRAS
 
 BLOCKED = textwrap.dedent(
     """
-    import contextlib, importlib, io, json, pkgutil, sys, traceback
+    import contextlib, importlib.metadata, io, json, pkgutil, sys, traceback
 
     class Missing:
         def find_spec(self, name, path=None, target=None):
@@ -24,6 +24,15 @@ BLOCKED = textwrap.dedent(
 
     MODULES = set(json.loads(sys.argv[1]))
     sys.meta_path.insert(0, Missing())
+
+    from_name = importlib.metadata.Distribution.from_name
+
+    def distribution(name):
+        if name.replace("-", "_") in MODULES:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return from_name(name)
+
+    importlib.metadata.Distribution.from_name = distribution
 
     import explorelab
     from explorelab.cli import app
@@ -100,6 +109,7 @@ said = {
     "bounds": command("bounds", "--means", "0,1", "-T", "5"),
     "check": command("check", "choices.csv"),
     "fit": command(*fit, "--method", "ml", "--out", "fit.nc"),
+    "compare": command("compare", "choices.csv", "--starts", "1", "--agents", "win-stay-lose-shift,random-choice"),
     "latent": command("latent", "choices.csv", "--fit", "fit.nc", "--out", "latent.csv"),
     "nuts": command(*fit, "--method", "nuts", "--out", "nuts.nc"),
     "loo": told(loo),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import jax
@@ -162,6 +163,9 @@ def as_tree(groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, 
 
 
 def versions() -> dict[str, str]:
-    """What computed this."""
-    packages = ("jax", "numpy", "scipy", "numpyro", "arviz-stats", "xarray")
-    return {"explorelab": explorelab.__version__, "python": platform.python_version(), **{p: version(p) for p in packages}}
+    """What computed this: a fit by anything but NUTS needs no NumPyro, so those that are not installed are left out."""
+    found = {"explorelab": explorelab.__version__, "python": platform.python_version()}
+    for package in ("jax", "numpy", "scipy", "numpyro", "arviz-stats", "xarray"):
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
