@@ -219,3 +219,18 @@ def test_ucb2_does_not_ask_for_more_memory_than_there_is(alpha: float) -> None:
 def test_ucb2_plays_at_its_smallest_alpha() -> None:
     runs = xl.simulate(xl.ucb2(alpha=1e-5), TASK, 20, 2, progress=False)
     assert np.isfinite(runs.regret_mean).all()
+
+
+def test_nothing_is_not_called_a_number_that_is_not_one() -> None:
+    with pytest.raises(xl.InputError, match="means must be a number or an array of numbers, got None"):
+        xl.bandit(None)
+
+
+def test_a_list_among_the_values_of_a_sweep_is_not_taken_for_its_length() -> None:
+    with pytest.raises(xl.InputError, match="must be one number, got a list of 1"):
+        xl.simulate(xl.stochastic_ucl(), xl.bandit([0, 1]), 5, sweep={"temperature": [1, [2]]})
+
+
+def test_a_missing_argument_is_told_with_the_name_of_the_function() -> None:
+    with pytest.raises(TypeError, match=r"compare\(\) missing 1 required positional argument: 'agents'"):
+        xl.compare(None)

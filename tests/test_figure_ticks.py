@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import explorelab as xl
 from explorelab.figures import Drawing, style, thousands, whole_ticks
 from explorelab.regret_figure import regret_figure
+from explorelab.reporting.comparison_drawing import draw_comparison
 from explorelab.reporting.drawings import _histogram
 
 
@@ -67,3 +69,19 @@ def test_few_numbers_are_shown_as_they_are() -> None:
         repr(xl.deterministic_ucl(prior_mean=[1, 2], prior_var=4.0)) == "deterministic-ucl(prior_mean=[1, 2], prior_var=4.0)"
     )
     assert repr(xl.deterministic_ucl(prior_mean=np.array([1.5, 2.0]))) == "deterministic-ucl(prior_mean=[1.5, 2.0])"
+
+
+@pytest.mark.parametrize("behind", [0.2, 8, 60, 5000])
+def test_the_axis_of_evidence_has_more_than_its_zero(behind: float) -> None:
+    names = ["one", "two"]
+    evidence = xr.DataArray([[0.0, -behind]], {"model": names}, ("participant", "model"))
+    columns = {
+        "lost_evidence": [0.0, -behind],
+        "alpha": [1.5, 1.5],
+        "frequency": [0.5, 0.5],
+        "protected_exceedance": [0.5, 0.5],
+    }
+    models = xr.Dataset({name: ("model", values) for name, values in columns.items()}, {"model": names})
+    with style():
+        axes = draw_comparison(evidence, models, "one").axes["a"]
+        assert len(ticks_of(axes.xaxis)) >= 3

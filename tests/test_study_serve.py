@@ -64,6 +64,7 @@ def test_a_study_that_is_not_filled_in_does_not_go_public(folder: Path, monkeypa
     monkeypatch.setenv(PASSWORD, "long enough")
     left = unfinished(load_study(folder))
     assert any(line.startswith("consent.md still has") for line in left)
+    assert any(line.startswith("declined.md still has 1 place to fill in") for line in left)
     assert any("CHANGE-ME" in line for line in left)
     with pytest.raises(InputError, match="not ready for people"):
         serve(folder, host="0.0.0.0")

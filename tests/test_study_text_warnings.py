@@ -85,7 +85,7 @@ def test_labels_left_in_english_are_listed(texts: Texts) -> None:
     names = [name for name, text in template_labels().items() if any(letter.isalpha() for letter in text)][:5]
     half = german(texts)
     (line,) = text_warnings(replace(half, labels={**half.labels, **{name: template_labels()[name] for name in names}}))
-    assert line == f"texts.toml has language 'de', but is in English still in {', '.join(names[:3])} and 2 more"
+    assert line == f"texts.toml has language 'de', but still in English: {', '.join(names[:3])} and 2 more"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -114,8 +114,7 @@ def test_serve_prints_the_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     from explorelab.study import serve
 
     monkeypatch.setattr(uvicorn, "run", lambda *_, **__: None)
-    for name in (serve.FOLDER, serve.PASSWORD, serve.ORIGIN, serve.PREFIX):
-        monkeypatch.setenv(name, "")
+    monkeypatch.delenv(serve.PASSWORD, raising=False)
     init_study(tmp_path / "mine")
     page = tmp_path / "mine" / "declined.md"
     page.write_text("Goodbye, <b>you</b>.", encoding="utf-8")
