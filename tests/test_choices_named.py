@@ -137,3 +137,23 @@ def test_a_column_under_another_name_is_suggested(column: str, other: str) -> No
         choices_from_frame(frame, {"arms": 4})
     assert f'set columns = {{ {column} = "{other}" }}' in str(error.value)
     assert choices_from_frame(frame, {"arms": 4, "columns": {column: other}}).n_participants == 3
+
+
+@pytest.mark.parametrize("about", ["[task]\narms = 4\n", None])
+def test_names_that_nobody_announced_are_asked_for_with_the_line_to_write(tmp_path: Path, about: str | None) -> None:
+    frame = tidy().assign(arm=[["red", "blue"][arm % 2] for arm in tidy().arm])
+    path = written(tmp_path, frame, about or "[task]\n")
+    (problem,) = check_choices(path).problems
+    assert problem.cause == 'Do arms have names? Then list them in the task file: arms = ["blue", "red"].'
+
+
+def test_one_word_among_numbers_is_a_slip(tmp_path: Path) -> None:
+    frame = tidy().astype({"arm": object})
+    frame.loc[0, "arm"] = "red"
+    (problem,) = check_choices(written(tmp_path, frame, "[task]\narms = 4\n")).problems
+    assert not problem.cause
+
+
+def test_a_question_ends_in_one_mark(tmp_path: Path) -> None:
+    report = check_choices(written(tmp_path, tidy(), "[task]\narms = 4\nhorizn = 5\n"))
+    assert str(report.problems[0]).endswith("did you mean 'horizon'?")

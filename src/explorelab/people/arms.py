@@ -67,7 +67,7 @@ def _whole(look: Look, column: str, missed: np.ndarray, first: int) -> np.ndarra
     look.bad(column, empty & ~missed, "expected a number, got {}", "Was the trial missed? Set missed to 1 there.")
     with np.errstate(invalid="ignore"):
         odd = bad | (~empty & ~((numbers == np.floor(numbers)) & (np.abs(numbers) < 2**31)))
-    look.bad(column, odd, "expected a whole number, got {}", _cause_of_odd(column, numbers, odd))
+    look.bad(column, odd, "expected a whole number, got {}", _cause_of_odd(look, column, numbers, odd))
     known = ~(empty | odd)
     below = known & (numbers < first)
     cause = "Are the arms numbered from 0? Set first_arm = 0." if column == "arm" and first else ""
@@ -75,7 +75,11 @@ def _whole(look: Look, column: str, missed: np.ndarray, first: int) -> np.ndarra
     return np.where(known & ~below, numbers - first, NOWHERE).astype(np.int64)
 
 
-def _cause_of_odd(column: str, numbers: np.ndarray, odd: np.ndarray) -> str:
+def _cause_of_odd(look: Look, column: str, numbers: np.ndarray, odd: np.ndarray) -> str:
+    if column == "arm" and odd.mean() > 0.5 and np.isnan(numbers[odd]).any():  # fewer are slips
+        _, names = codes_of(look.frame["arm"])
+        listed = ", ".join(f'"{name}"' for name in names[:4]) + (", ..." if len(names) > 4 else "")
+        return f"Do arms have names? Then list them in the task file: arms = [{listed}]."
     if column != "arm" and np.isfinite(numbers[odd]).any():
         return "Are these coordinates and not squares of a grid? List them in the task file: coordinates = [[x, y], ...]."
     return ""
@@ -106,7 +110,9 @@ def _inferred(look: Look, number: np.ndarray | None) -> Layout:
         n = MOST_INFERRED
     else:
         n = max(int(number.max(initial=0)), _largest_available(look)) + 1
-        look.inferred.append(f"Nothing says how many arms there are: {n} were inferred from the largest arm.")
+        look.inferred.append(
+            f"Nothing says how many arms there are: {n} {'was' if n == 1 else 'were'} inferred from the largest arm."
+        )
         if not (number == 0).any() and (number > 0).any() and look.task.first_arm == 0:
             message = "nobody chose arm 0, and nothing says how arms are numbered"
             look.warnings.append(Problem(look.called("arm"), message, cause="Are they numbered from 1? Set first_arm = 1."))

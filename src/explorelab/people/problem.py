@@ -44,7 +44,8 @@ class Problem:
         if self.n > 1:
             more = f": {', '.join(map(str, self.rows))}{', ...' if self.n > len(self.rows) else ''}" if self.rows else ""
             count = f" ({self.n} {self.of}{f' of {self.n_rows}' if self.n_rows else ''}{more})"
-        return f"{', '.join(where)}{': ' if where else ''}{self.message}{count}.{self.cause and ' ' + self.cause}"
+        end = "" if (self.message + count).endswith("?") else "."
+        return f"{', '.join(where)}{': ' if where else ''}{self.message}{count}{end}{self.cause and ' ' + self.cause}"
 
     def as_json(self) -> dict[str, Any]:
         """The same, as a table for JSON."""
