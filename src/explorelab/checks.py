@@ -19,6 +19,8 @@ type Numbers = np.ndarray[Any, np.dtype[np.float64]]
 def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
     """The value as float64, or an error naming it: not a number, NaN, or infinite where that makes no sense."""
     try:
+        if value is None:  # which NumPy takes for NaN
+            raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number or an array of numbers, got {shown(value)}.") from None
@@ -67,7 +69,7 @@ def scalar(name: str, value: Any, **bounds: Any) -> Numbers:
     """The value as one float64 number within the bounds."""
     array = real(name, value, **bounds)
     if array.ndim:
-        raise InputError(f"{name} must be one number, got {array.size}; to try several, use sweep.")
+        raise InputError(f"{name} must be one number, got a list of {array.size}; to try several, use sweep.")
     return array
 
 

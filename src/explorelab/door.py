@@ -34,7 +34,11 @@ def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def at_the_door(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            return function(*args, **kwargs)  # Python's own sentence, which names the function too
+        for name, value in given.items():
             if name not in checked:
                 continue
             several = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL

@@ -81,7 +81,7 @@ def password_for(host: str, file: Path | None) -> tuple[str, bool]:
 def unfinished(study: Study) -> list[str]:
     """What of the study's templates has not been filled in yet, a line each."""
     left = [
-        f"{page}.md still has {len(found)} places to fill in, the first is {found[0]}"
+        f"{page}.md still has {len(found)} place{'' if len(found) == 1 else 's'} to fill in, the first is {found[0]}"
         for page, text in study.texts.pages.items()
         if (found := re.findall(r"\*\*(\[[^]\n]{3,}\])\*\*", text))
     ]

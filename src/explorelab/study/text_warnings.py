@@ -59,7 +59,7 @@ def _shown_raw(text: str) -> Iterator[tuple[int, str]]:
 
 def _what(token: Token) -> str:
     if token.type == "image":
-        return f"the picture {_start(str(token.attrs['src']))} is not shown, only what is written"
+        return f"the picture {_start(str(token.attrs['src']))} is not shown: people see the Markdown as it is written"
     if token.type == "html_inline":
         return f"HTML such as {_start(token.content)} is shown as it is written; **bold** and *italics* need none"
     if token.type == "link_open" and not may_link(str(token.attrs["href"])):
@@ -89,7 +89,7 @@ def _languages(texts: Texts) -> Iterator[str]:
         left = [name for name, text in template_labels().items() if texts.labels.get(name) == text and _has_words(text)]
         if left:
             more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-            yield f"texts.toml has language {texts.language!r}, but is in English still in {', '.join(left[:NAMED])}{more}"
+            yield f"texts.toml has language {texts.language!r}, but still in English: {', '.join(left[:NAMED])}{more}"
     for page, text in texts.pages.items():
         if english and _english(text, MOST_FOREIGN, below=True):
             yield f"{page}.md does not look like English, but texts.toml has language {texts.language!r}"
