@@ -75,7 +75,16 @@ def test_what_a_greedy_agent_chooses_is_possible_to_its_likelihood(name):
 @pytest.mark.parametrize("prior", PRIORS)
 def test_what_is_simulated_is_possible_to_the_likelihood(prior):
     agent = xl.deterministic_ucl(prior_mean=1.0, prior_cov=PRIORS[prior])
-    runs = xl.simulate(agent, SQUARE, ROWS_LAST + 1, 256, 3, keep="trajectories", precision="double")
+    runs = xl.simulate(agent, SQUARE, ROWS_LAST + 1, 256, 3, keep="trajectories")
+    assert np.isfinite(scores(agent, choices_from_runs(runs, SQUARE))).all()
+
+
+@pytest.mark.parametrize("prior_var", [13.0, 1000.0])
+@pytest.mark.parametrize("ties", ["lowest", "random"])
+def test_a_wide_correlated_prior_makes_no_choice_impossible(prior_var, ties):
+    """By default: single precision takes what is nearly as good for as good, the likelihood does not."""
+    agent = xl.deterministic_ucl(prior_mean=0.5, prior_var=prior_var, length_scale=1.5, ties=ties)
+    runs = xl.simulate(agent, SQUARE, 60, 128, 3, keep="trajectories")
     assert np.isfinite(scores(agent, choices_from_runs(runs, SQUARE))).all()
 
 

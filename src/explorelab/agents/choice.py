@@ -69,8 +69,8 @@ def _log_probs_random_tie(params: Params, belief: Any, value: Value, moment: Mom
     return jnp.where(best, -jnp.log(best.sum().astype(value.dtype)), NEVER)
 
 
-greedy_lowest = ChoiceRule("greedy-lowest", _log_probs_lowest, _draw_lowest)
-greedy_random = ChoiceRule("greedy-random", _log_probs_random_tie, _draw_random_tie)
+greedy_lowest = ChoiceRule("greedy-lowest", _log_probs_lowest, _draw_lowest, seeks_best=True)
+greedy_random = ChoiceRule("greedy-random", _log_probs_random_tie, _draw_random_tie, seeks_best=True)
 
 GREEDY: dict[str, ChoiceRule] = {"lowest": greedy_lowest, "random": greedy_random}
 """What to do with several best arms: take the lowest-numbered, or one of them at random."""
@@ -231,7 +231,7 @@ def _epsilon_greedy(name: str, epsilon: Callable[[Params, Value, Moment], Float[
     ) -> Int[Array, ""]:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
-    return ChoiceRule(name, log_probs, draw)
+    return ChoiceRule(name, log_probs, draw, seeks_best=True)
 
 
 epsilon_constant = _epsilon_greedy("epsilon-greedy", _constant_epsilon)

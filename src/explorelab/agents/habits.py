@@ -100,7 +100,7 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
     walks = rule.walks or "travel" in habits
-    return ChoiceRule("+".join((rule.name, *habits)), log_probs, draw, walks, rule.exact)
+    return replace(rule, name="+".join((rule.name, *habits)), log_probs=log_probs, draw=draw, walks=walks)
 
 
 @door

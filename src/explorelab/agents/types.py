@@ -93,6 +93,8 @@ class ChoiceRule:
     """Whether it asks how long the walks between arms are (`walks` among the parameters)."""
     exact: bool = True
     """False: `log_probs` are counted from draws, which is enough to draw by and too coarse to score choices by."""
+    seeks_best: bool = False
+    """Whether it takes the arm of the highest value, so that the least difference decides."""
 
 
 @dataclass(frozen=True)

@@ -45,14 +45,16 @@ class Limits:
     """Prior variance over what drifting adds to it at each step."""
     levels: float
     """Half the number of whole rewards that can be drawn."""
+    near_ties: bool
+    """Whether correlated arms that are nearly tied are told apart, and as the likelihood of the choices tells them apart."""
 
 
 SAME, NOTHING = 1e-13, 2.0**-40
 """Correlations this close to 1 mean that two arms are one; squared ones this small, that they have nothing in common."""
 
 LIMITS = {
-    "float32": Limits(1e15, 2**20, 2.0**22, 1e4, 1e3, 1e-3, 2.0**-16, 2.0**17, 2.0**20),
-    "float64": Limits(1e140, 2**31, 2.0**50, 1e10, 1e12, 1e-9, NOTHING, 2.0**45, 2.0**30),
+    "float32": Limits(1e15, 2**20, 2.0**22, 1e4, 1e3, 1e-3, 2.0**-16, 2.0**17, 2.0**20, False),
+    "float64": Limits(1e140, 2**31, 2.0**50, 1e10, 1e12, 1e-9, NOTHING, 2.0**45, 2.0**30, True),
 }
 """Tried out: inside, results in the two precisions agree to within a small part of their standard error."""
 
@@ -66,6 +68,8 @@ class Numbers(NamedTuple):
     origin: float
     prior_cov: np.ndarray | None
     """Of correlated priors."""
+    seeks_best: bool
+    """Whether the least difference between arms decides."""
 
 
 def origin_of(agent: Agent, task: Task) -> float:
@@ -94,7 +98,9 @@ def why_not(dtype: str, agent: Agent, task: Task, horizon: int) -> str | None:
     """Why this precision cannot be trusted with these numbers, as a clause; None if it can."""
     origin = origin_of(agent, task)
     given = {"noise_var": task.noise.var, **agent.params}
-    numbers = Numbers(task, counted_from(origin, given), horizon, origin, _prior_cov(agent, given, task))
+    numbers = Numbers(
+        task, counted_from(origin, given), horizon, origin, _prior_cov(agent, given, task), agent.rule.choice.seeks_best
+    )
     limits = LIMITS[dtype]
     return next((reason for rule in RULES if (reason := rule(numbers, limits)) is not None), None)
 
@@ -176,6 +182,12 @@ def _too_wide(n: Numbers, limits: Limits) -> str | None:
     return f"a correlated prior {ratio:g} times as wide as the noise leaves too few digits for what is learned"
 
 
+def _too_close(n: Numbers, limits: Limits) -> str | None:
+    if n.prior_cov is None or not n.seeks_best or limits.near_ties:
+        return None
+    return "the best of correlated arms is often best by little"
+
+
 def _correlations(n: Numbers) -> np.ndarray:
     """Of all pairs of arms that are not known for certain; none for independent arms."""
     if n.prior_cov is None:
@@ -219,6 +231,7 @@ RULES: tuple[PrecisionRule, ...] = (
     _too_fine,
     _too_tight,
     _too_wide,
+    _too_close,
     _too_alike,
     _too_faint,
     _too_slow,
