@@ -61,3 +61,7 @@ def moment_after(history):
     """The decision that follows this history, when one decision is made at every step."""
     position = history[-1][0] if history else -1
     return Moment(jnp.int32(len(history) + 1), jnp.int32(len(history)), jnp.int32(position))
+
+
+QUICKLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+"""For programs that run a few dozen times: what counts is how soon they are compiled."""

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beliefs import EVERY_AGENT
+from beliefs import EVERY_AGENT, QUICKLY
 
 import explorelab as xl
 from explorelab.agents import choice
@@ -25,7 +25,7 @@ NASTY = [
 REWARDS = {"zeros": [0.0] * HORIZON, "huge": [1e14, -1e14, 1e14, 1e14, -1e14, 0.0]}
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(jax.jit, static_argnums=(0, 1), compiler_options=QUICKLY)
 def _played(rule, n_arms, params, rewards, uniforms):
     """Values, choices and log-probabilities of so many steps; the arm is what the rule itself draws."""
     dtype = params["noise_var"].dtype

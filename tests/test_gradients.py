@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beliefs import EVERY_AGENT
+from beliefs import EVERY_AGENT, QUICKLY
 
 import explorelab as xl
 from explorelab.agents.types import Ways
@@ -74,8 +74,6 @@ SETTINGS = [
     {"prior_var": 1e6, "length_scale": 1e2},
     {"prior_mean": 1e6, "stickiness": -30.0, "novelty": 30.0, "travel_cost": 50.0},
 ]
-QUICKLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-"""Each program runs a few dozen times: what counts is how soon it is compiled."""
 ROUGH = range(6, len(SETTINGS))
 EDGES = {"lapse": (0, 1), "win_stay": (0, 1), "lose_shift": (0, 1), "learning_rate": (0, 1), "epsilon": (0, 1),
          "temperature": (0,), "prior_var": (0, np.inf), "drift_var": (0,), "credibility_scale": (2.0,)}  # fmt: skip

@@ -36,6 +36,7 @@ def arms(prior, horizon, ties, precision):
     return xl.simulate(agent, SQUARE, horizon, 256, 3, keep="trajectories", precision=precision).choice.values
 
 
+@pytest.mark.filterwarnings("ignore:Single precision may not be enough")
 @pytest.mark.parametrize(("ties", "precision"), [("random", "single"), ("random", "double"), ("lowest", "double")])
 @pytest.mark.parametrize("prior", PRIORS)
 def test_a_correlated_agent_chooses_the_same_arms_however_many_steps_follow(prior, ties, precision):
@@ -43,6 +44,7 @@ def test_a_correlated_agent_chooses_the_same_arms_however_many_steps_follow(prio
     np.testing.assert_array_equal(short, long[:, :ROWS_LAST])
 
 
+@pytest.mark.filterwarnings("ignore:Single precision may not be enough")
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("prior", PRIORS)
 def test_every_arm_may_come_first_under_a_prior_that_treats_them_alike(prior, precision):
