@@ -229,3 +229,10 @@ def test_beyond_a_hundred_million_only_what_cannot_be_computed_is_withheld(name:
 def test_a_power_next_to_four_thirds_withholds_the_bound_and_raises_nothing() -> None:
     table = xl.bounds(xl.deterministic_ucl(credibility_power=4 / 3 + 1e-12), TEN, 100)
     assert "needs a > 4/3" in table.corrected_regret.attrs["does_not_apply"]
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, 0.0, 4.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_a_wrong_epsilon_is_refused_whether_or_not_a_bound_uses_it(power, epsilon):
+    with pytest.raises(xl.InputError, match="epsilon must be at least"):
+        xl.bounds(xl.deterministic_ucl(credibility_power=power), xl.bandit([0.0, 1.0]), 10, epsilon=epsilon)

@@ -14,6 +14,7 @@ from explorelab.errors import InputError, unknown_name
 from explorelab.theory._checks import Floats, Times, checked_costs, checked_means, checked_n_between, checked_times
 from explorelab.theory.arms import cost_of_transitions, gaps, lai_robbins_visits, regret_of_visits
 from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE
+from explorelab.theory.remainder import check_epsilon
 from explorelab.theory.sources import THEOREMS, Bound, Source, corrected_source, misfit_of, published_source
 
 NO_NOISE = "Without reward noise there is nothing to bound."
@@ -71,6 +72,8 @@ def promised(
         raise InputError(f"times must be one horizon or a list of them, got shape {horizons.shape}.")
     if not (math.isfinite(power) and power > 0):
         raise InputError(f"power must be a positive number, got {power}.")
+    if epsilon is not None:
+        check_epsilon(epsilon)  # also where no bound makes use of it
     between = checked_n_between(n_between, truth.size) if theorems.walks else None
     prices = None if costs is None else checked_costs(costs, truth.size)
 

@@ -39,10 +39,15 @@ LONGEST_BLOCK_HORIZON = 10**8
 """The block sums hold one number for each block; this many choices are about 4 million blocks."""
 
 
-def tail_exponent(power: float, epsilon: float) -> float:
-    """The exponent c = 3 a (1 - eps^2/16) / 4 of P_t, after checking that it is above 1 (appendix G)."""
+def check_epsilon(epsilon: float) -> None:
+    """Raise if it is not an epsilon of appendix G."""
     if not (math.isfinite(epsilon) and SMALLEST_EPSILON <= epsilon < 4):
         raise InputError(f"epsilon must be at least {SMALLEST_EPSILON} and below 4, got {epsilon}.")
+
+
+def tail_exponent(power: float, epsilon: float) -> float:
+    """The exponent c = 3 a (1 - eps^2/16) / 4 of P_t, after checking that it is above 1 (appendix G)."""
+    check_epsilon(epsilon)
     exponent = 0.75 * power * (1 - epsilon**2 / 16)
     if not (math.isfinite(power) and exponent > 1 + MARGIN):
         raise InputError(
