@@ -23,8 +23,10 @@ from study_server import Served, write_study
 from uvicorn.supervisors import Multiprocess
 
 from explorelab import InputError
+from explorelab.study import serving_claim
 from explorelab.study.listening import bound
-from explorelab.study.serve import trusted
+from explorelab.study.serve import begun, trusted
+from explorelab.study.settings import load_study
 from explorelab.study.supervising import Supervisor
 
 
@@ -118,6 +120,18 @@ def test_when_the_supervisor_is_killed_the_address_is_free(tmp_path: Path, serve
             os.kill(pids[0], signal.SIGKILL)
             until(lambda: not any(is_there(pid) for pid in pids[1:]))
         bound("127.0.0.1", served.port).close()
+
+
+def test_a_second_server_on_the_same_database_is_refused(
+    tmp_path: Path, server: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving_claim, "ENDING_S", 0.3)
+    database = server.new_database()
+    with workers(tmp_path / "study", database):
+        other = tmp_path / "other"
+        write_study(other, database)
+        with pytest.raises(InputError, match="a server of this study is running on the database"):
+            begun(load_study(other), other)
 
 
 def is_there(pid: int) -> bool:

@@ -179,6 +179,7 @@ def application(study: Study, folder: Path, password: str, public_origin: str = 
 
 def begun(study: Study, folder: Path) -> str:
     """The kind of database, which is whole and nobody else serves; the server's time is told to all its processes."""
+    from explorelab.study.serving_claim import check_unserved
     from explorelab.study.steady_clock import begin
     from explorelab.study.store import open_store
     from explorelab.study.store_file import check_whole
@@ -186,6 +187,7 @@ def begun(study: Study, folder: Path) -> str:
     store = open_store(study.database, folder)
     try:
         # Claimed first: a second server that is turned away must not write down what it would have served.
+        check_unserved(store.engine, store.file)
         store.claim()
         if store.file is not None:
             check_whole(store.file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,8 @@ from explorelab.study.store_file import SERVING
 
 LOCK = 7_305_201_411
 """Number of the lock on PostgreSQL that all workers of a server share."""
+ENDING_S = 10.0
+"""How long workers whose server was killed, and their connections, may take to end."""
 
 
 class Claim(NamedTuple):
@@ -30,6 +33,24 @@ class Claim(NamedTuple):
 def claimed(engine: Engine, file: Path | None, alone: bool = False) -> Claim:
     """The claim of a server; `alone`, of who replaces the database. Raises if another one is in the way."""
     return _of_file(file) if file is not None else _of_postgresql(engine, alone)
+
+
+def check_unserved(engine: Engine, file: Path | None) -> None:
+    """Raise if another server is at work on PostgreSQL; what is left of one that was killed is given time to end.
+
+    On SQLite the claim itself says so: it has one process.
+    """
+    if file is not None:
+        return
+    deadline = time.monotonic() + ENDING_S
+    while True:
+        try:
+            claimed(engine, None, alone=True).release()
+            return
+        except InputError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
 
 
 def _of_file(file: Path) -> Claim:
