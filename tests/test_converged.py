@@ -42,7 +42,9 @@ def estimates(tree):
     return tree["estimates"].to_dataset()
 
 
-@pytest.mark.parametrize("method", ["ml", "map", "em"])
+@pytest.mark.parametrize(
+    "method", ["ml", pytest.param("map", marks=pytest.mark.slow), pytest.param("em", marks=pytest.mark.slow)]
+)
 def test_a_fit_with_feedback_cooling_finds_how_often_people_lapse(lapsing, method):
     table = estimates(fit(lapsing, cooled(0.2), method, free=("lapse",), starts=3))
     assert spearmanr(LAPSES, table.estimate.values[:, 0]).statistic > 0.8
@@ -118,7 +120,7 @@ def spoiling(monkeypatch):
     jax.clear_caches()
 
 
-@pytest.mark.parametrize("method", ["ml", "map", "em"])
+@pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow), "em"])
 def test_a_fit_whose_slopes_are_not_numbers_is_not_converged(spoiling, method):
     spoiling(lambda slopes: slopes * jnp.nan)
     table = estimates(fit(population(n=3, horizon=8), "delta-rule", method, starts=2))
@@ -127,7 +129,7 @@ def test_a_fit_whose_slopes_are_not_numbers_is_not_converged(spoiling, method):
     assert not table.identified.any()
 
 
-@pytest.mark.parametrize("method", ["ml", "map"])
+@pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow)])
 def test_a_fit_whose_slopes_are_wrongly_zero_is_not_converged(spoiling, method):
     spoiling(lambda slopes: slopes * 0.0)
     table = estimates(fit(population(n=3, horizon=20), "kalman-value", method, free=("temperature",), starts=2))
@@ -140,7 +142,7 @@ def test_chains_that_cannot_move_are_refused_by_name(spoiling):
         fit(population(n=3, horizon=8), "delta-rule", "nuts", starts=2)
 
 
-@pytest.mark.parametrize("method", ["ml", "map", "em"])
+@pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow), "em"])
 def test_somebody_whose_choices_are_impossible_is_named(method):
     """Unseen arms come first under an uninformative prior; one person takes the same arm twice at once."""
     agent = xl.boltzmann(temperature=0.6)

@@ -45,7 +45,7 @@ def spoilt(choices, how):
 
 
 @pytest.mark.parametrize("method", ["ml", "map", "em"])
-@pytest.mark.parametrize("name", ["delta-rule", "kalman-ucb"])
+@pytest.mark.parametrize("name", ["delta-rule", pytest.param("kalman-ucb", marks=pytest.mark.slow)])
 def test_a_left_out_block_moves_no_number_of_its_own_fold(several, name, method):
     """Whatever the block holds, its fold's estimates and training likelihood stay the same to the last bit."""
     settings = {"starts": 2, "draws": 4}

@@ -64,17 +64,23 @@ SETTINGS = {
     "most demanding": lambda name: (built(name, credibility_power=400.0, log_power=4000.0), task()),
 }
 """An agent by name, and a task, that single precision finds hard."""
+QUICK = ["far from zero", "prior far from the means", "beyond single precision", "wide prior", "nearly one arm", "demanding"]
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [QUICK, pytest.param([each for each in SETTINGS if each not in QUICK], marks=pytest.mark.slow)],
+    ids=["quick", "all"],
+)
 @pytest.mark.parametrize("name", xl.AGENTS)
-def test_every_agent_regrets_by_default_what_it_regrets_in_double_precision(name):
+def test_every_agent_regrets_by_default_what_it_regrets_in_double_precision(name, settings):
     """Same seeds: nearly every choice is the same, so the difference is far below the standard error.
 
     Draws from the belief are made of other random numbers in each precision: their difference is a matter of chance.
     """
     within = 4.5 if built(name).rule.choice in (probability_matching, probability_matching_joint) else 0.3
-    for setting, made in SETTINGS.items():
-        agent, where = made(name)
+    for setting in settings:
+        agent, where = SETTINGS[setting](name)
         ask = {"horizon": HORIZON, "replicates": REPLICATES, "seed": 5, "times": [HORIZON], "keep": "statistics"}
         usual, double = xl.simulate(agent, where, **ask), xl.simulate(agent, where, **ask, precision="double")
         apart = float(abs(usual.regret_mean - double.regret_mean)[0])
