@@ -144,7 +144,7 @@ def test_doubts_are_flagged(lab: Lab) -> None:
     tab.choose(0, 5)
     lab.clock.now += 0.075
     tab.post("choice", **tab.report(1, 5))
-    lab.clock.now += 3.0
+    lab.clock.now += 5.0
     tab.choose(2, 5, elapsed_ms=500.0, pauses=1, attempt=2, clicks=[[5, 5.1]], by_hand=0)
     flags = ["", "early", "overrun paused retried slow synthetic regular"]
     assert [row.flags for row in lab.rows(tables.choices)] == flags

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.parse import quote
 
 import pytest
@@ -176,6 +177,5 @@ def test_the_host_header_comes_back_nowhere(target: Everything) -> None:
             sent: Any = {"content": b"{}"} if method == "POST" else {}
             answer = target.client.request(method, at or "/", headers=headers, follow_redirects=False, **sent)
             assert "study.evil" not in str(answer.headers) + answer.text, at
-            location = answer.headers.get("location", "/")
-            assert location.startswith("/"), at
-            assert not location.startswith("//"), at
+            location = urlsplit(answer.headers.get("location", "/"))
+            assert (location.scheme, location.netloc) == ("", ""), at
