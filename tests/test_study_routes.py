@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 from postgres import Cluster
