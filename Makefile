@@ -17,9 +17,8 @@ demo: setup page  ## from participant to paper: simulations, a study that robots
 test: setup page  ## the tests
 	@scripts/packages.sh chromium postgresql
 	cd page && npm test --silent
-	@# One process for each file, whose tests share what is slow to make; in order, as short ones come last. One more than
-	@# there are cores: tests of servers and browsers wait half of the time.
-	$(PYTHON) -m pytest -q -n $$(($$(nproc) < 8 ? $$(nproc) + 1 : 8)) --dist loadfile --no-loadscope-reorder -m "not slow"
+	@# One process for each file, whose tests share what is slow to make; in order, as short ones come last.
+	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql
