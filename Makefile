@@ -18,11 +18,12 @@ test: setup page  ## the tests
 	@scripts/packages.sh chromium postgresql
 	cd page && npm test --silent
 	@# One process for each file, whose tests share what is slow to make; in order, as short ones come last.
-	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not slow"
+	@# A process that dies ends the run: pytest-xdist may wait for its tests for ever.
+	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql
-	$(PYTHON) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+	$(PYTHON) -m pytest -q -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 
 check: setup page  ## format, lint, types
 	.venv/bin/ruff format --check .

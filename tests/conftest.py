@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,23 @@ if TYPE_CHECKING:
 # What one test or worker has compiled, the others need not compile again. Set before JAX is imported.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+
+MOST_MAPPINGS = 20_000
+"""Linux gives a process 65 530; JAX crashes when there are none left."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_programs_fit_in_memory() -> Iterator[None]:
+    """Between files, forget compiled programs once there are many: each holds several mappings of memory."""
+    yield
+    if "jax" in sys.modules and _mappings() > MOST_MAPPINGS:
+        sys.modules["jax"].clear_caches()
+
+
+def _mappings() -> int:
+    """How many pieces of memory this process has mapped; 0 where nobody tells."""
+    maps = Path("/proc/self/maps")
+    return maps.read_bytes().count(b"\n") if maps.exists() else 0
 
 
 @pytest.fixture(scope="session")
