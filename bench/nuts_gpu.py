@@ -23,9 +23,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import explorelab as xl
-from explorelab.fitting import hierarchical, nuts
+from explorelab.choices.table import Choices, Layout
+from explorelab.fitting.bayes import hierarchical, nuts
 from explorelab.fitting.model import prepare
-from explorelab.people.data import Choices, Layout
 
 TRIALS = 90
 NOISE_VAR = 10.0
@@ -68,7 +68,7 @@ def diagnosed(choices: Choices, fitted: Any, drawn: nuts.Draw, depth: int) -> di
     """The largest R-hat and the least effective sample size, by ArviZ if it is here and else by NumPyro."""
     posterior = hierarchical.posterior_table(choices, fitted, drawn, False)
     if importlib.util.find_spec("arviz_stats"):
-        from explorelab.fitting.convergence import examined
+        from explorelab.fitting.bayes.convergence import examined
 
         report = examined(posterior, hierarchical.stats_table(drawn), depth)
         found = {"max_r_hat": report.r_hat, "min_ess": report.ess_bulk, "min_ess_tail": report.ess_tail}

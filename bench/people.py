@@ -33,7 +33,7 @@ def population(n: int) -> Any:
     """So many simulated people with different parameters on the paper's task: 100 arms, 90 choices."""
     import explorelab as xl
     from explorelab.recovery.designs import design
-    from explorelab.recovery.generate import generate
+    from explorelab.recovery.simulated_choices import generate
 
     rng = np.random.default_rng(0)
     params = {
@@ -49,7 +49,7 @@ def population(n: int) -> Any:
 
 def measure_fit(n: int) -> dict[str, Any]:
     """Seconds and memory of the MAP fit of n people in this process, compiled code included and by itself."""
-    from explorelab.fitting.api import fit
+    from explorelab.fitting.fit import fit
 
     people = population(n)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -74,10 +74,10 @@ def measure_numpy(n: int) -> dict[str, Any]:
     from scipy.optimize import minimize
     from scipy.stats import norm
 
-    from explorelab.fitting.best import starting_points
     from explorelab.fitting.model import prepare
     from explorelab.fitting.results import on_natural_scale
-    from explorelab.fitting.solve import limits
+    from explorelab.fitting.search.best import starting_points
+    from explorelab.fitting.search.solve import limits
 
     people = population(n)
     fitted = prepare(people, "stochastic-ucl")
@@ -139,7 +139,7 @@ def measure_refit() -> dict[str, Any]:
     sys.path.insert(0, str(ROOT / "tests"))
     from wu2018_models import model, rescaled_choices, space
 
-    from explorelab.fitting.crossvalidation import cross_validate
+    from explorelab.comparison.left_out_blocks import cross_validate
 
     choices = rescaled_choices()
     began, processor = time.perf_counter(), time.process_time()

@@ -18,7 +18,7 @@ def write(results: dict[str, Any]) -> None:
 
 def draw(fits: list[dict[str, Any]], stem: Path) -> None:
     """Seconds against the number of people, with the straight line through them."""
-    from explorelab.figures import BLUE, GREY, Drawing, style
+    from explorelab.plots.style import BLUE, GREY, Drawing, style
 
     n, seconds = (np.array([one[name] for one in fits]) for name in ("people", "seconds"))
     slope, base = np.polyfit(n, seconds, 1)

@@ -70,8 +70,8 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
     from sqlalchemy import func, select
     from study_server import Served, write_study
 
-    from explorelab.study.store import engine_for
-    from explorelab.study.tables import choices
+    from explorelab.study.database.store import engine_for
+    from explorelab.study.database.tables import choices
 
     with tempfile.TemporaryDirectory(prefix="load-") as temporary:
         folder = Path(temporary) / "study"

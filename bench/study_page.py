@@ -21,7 +21,7 @@ def write(results: dict[str, Any]) -> None:
 
 def draw(measured: dict[str, Any], stem: Path) -> None:
     """How many requests take longer than so much; the server's memory over the minute."""
-    from explorelab.figures import BLUE, VERMILION, Drawing, style
+    from explorelab.plots.style import BLUE, VERMILION, Drawing, style
 
     colours = dict(zip(NAMES, (BLUE, VERMILION), strict=True))
     with style():

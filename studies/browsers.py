@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from browser import Study, dots, served
 from postgres import free_port
 
-from explorelab.study import tables
+from explorelab.study.database import tables
 
 OPEN = "() => [...document.querySelectorAll('.square:not([aria-disabled=true])')].map(each => Number(each.dataset.square))"
 SAID = "() => document.querySelector('%s').innerText"

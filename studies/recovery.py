@@ -20,9 +20,9 @@ import numpy as np
 import xarray as xr
 
 import explorelab as xl
-from explorelab.people.data import Choices
+from explorelab.choices.table import Choices
 from explorelab.recovery.designs import design
-from explorelab.recovery.parameters import recover_parameters
+from explorelab.recovery.parameter_recovery import recover_parameters
 from explorelab.tasks import Task
 
 PARAMETERS = ("prior_mean", "prior_var", "length_scale", "temperature")

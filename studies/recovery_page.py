@@ -10,13 +10,13 @@ import xarray as xr
 from recovery import DESIGNS, PARAMETERS, POPULATIONS, SMOOTH, SPACE, dataset
 
 import explorelab as xl
-from explorelab.people.data import Choices
+from explorelab.choices.table import Choices
+from explorelab.plots.recovery_figures import draw_recovery, write_figure
+from explorelab.recovery.behaviour import of_each
 from explorelab.recovery.designs import design
-from explorelab.recovery.figures import draw_recovery, write_figure
-from explorelab.recovery.generate import generate
 from explorelab.recovery.known import known_of
 from explorelab.recovery.score import score_test, scores
-from explorelab.recovery.statistics import of_each
+from explorelab.recovery.simulated_choices import generate
 from explorelab.recovery.truth import true_parameters
 
 SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ"}

@@ -38,7 +38,7 @@ PUBLISHED = {"localised GP-UCB": (3, 0.376, 57488.84), "localised mean tracker":
 
 def measure(choices: Any, name: str) -> dict[str, Any]:
     """Left-out rounds of one model."""
-    from explorelab.fitting.crossvalidation import cross_validate
+    from explorelab.comparison.left_out_blocks import cross_validate
 
     agent, method, fixed = MODELS[name]
     began, processor = time.perf_counter(), time.process_time()
@@ -60,7 +60,7 @@ def measure(choices: Any, name: str) -> dict[str, Any]:
 def draw(choices: Any, stem: Path) -> None:
     """People beside people simulated with and without habits: what the habits are for."""
     import explorelab as xl
-    from explorelab.figures import BLUE, INK, VERMILION, Drawing, style
+    from explorelab.plots.style import BLUE, INK, VERMILION, Drawing, style
 
     checks = {
         name: xl.predictive_check(choices, name, xl.fit(choices, name, "em", starts=2), n_copies=40, seed=0)
@@ -153,7 +153,7 @@ def main() -> int:
     parser.add_argument("--render", action="store_true", help="measure nothing; write the page from what is kept")
     parser.add_argument("--figure", action="store_true", help="draw the figure again")
     given = parser.parse_args()
-    from explorelab.people.wu2018 import load_wu2018
+    from explorelab.choices.wu2018 import load_wu2018
 
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in () if given.render else given.only or MODELS:

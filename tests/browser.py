@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import create_engine, select
 from study_server import write_study
 
-from explorelab.study import tables
-from explorelab.study.serve import serving
+from explorelab.study.database import tables
+from explorelab.study.server.serve import serving
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from explorelab.people.data import Choices
+from explorelab.choices.table import Choices
 
 ARRAYS = ("participant", "block", "arm", "reward", "observed", "scored", "present", "available", "means", "start")
 FOUR = {"arms": 4}

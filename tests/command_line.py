@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload([
-    "explorelab.cli", "explorelab.catalogue", "explorelab.spec", "explorelab.bounding", "explorelab.fitting.api",
-    "explorelab.fitting.comparison", "explorelab.people.reading", "explorelab.recovery.generate", "h5netcdf", "jax",
+    "explorelab.cli.app", "explorelab.cli.catalogue", "explorelab.simulation.run_file", "explorelab.theory.agent_bounds", "explorelab.fitting.fit",
+    "explorelab.comparison.compare", "explorelab.choices.reading", "explorelab.recovery.simulated_choices", "h5netcdf", "jax",
     "matplotlib.pyplot", "pandas", "xarray",
 ])  # fmt: skip
 LONGEST_S = 300.0
@@ -48,7 +48,7 @@ def _run(arguments: list[str], cwd: str, folder: str) -> None:
     sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
     os.chdir(cwd)
     sys.argv = ["explorelab", *arguments]
-    from explorelab.cli import main
+    from explorelab.cli.app import main
 
     try:
         main()

@@ -3,8 +3,8 @@
 import numpy as np
 
 import explorelab as xl
-from explorelab.people.data import Choices
-from explorelab.people.writing import choices_from_runs
+from explorelab.choices.table import Choices
+from explorelab.choices.writing import choices_from_runs
 
 MEANS = [0.0, 1.0, 2.0, 3.5, 1.5]
 

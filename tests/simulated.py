@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from explorelab.agents.types import Moment, Rule, Ways, prepared
-from explorelab.people.data import Choices, Layout
+from explorelab.agents.agent import Moment, Rule, Ways, prepared
+from explorelab.choices.table import Choices, Layout
 
 
 @partial(jax.jit, static_argnames=("rule", "n_arms", "n_trials"))

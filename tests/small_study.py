@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import explorelab as xl
-from explorelab.study.design import BlockPlan, Completion, Server, Study, Texts
+from explorelab.study.config.design import BlockPlan, Completion, Server, Study, Texts
 
 PAGES = ("consent", "instructions", "debriefing", "declined", "withdrawn", "preview", "expired")
 

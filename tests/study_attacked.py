@@ -13,11 +13,11 @@ from fastapi.testclient import TestClient
 from small_study import small_study
 from sqlalchemy import select
 
-from explorelab.study.app import create_app
-from explorelab.study.context import Context
-from explorelab.study.participant_api import pilot_key_of
-from explorelab.study.store import open_store
-from explorelab.study.tables import metadata
+from explorelab.study.database.store import open_store
+from explorelab.study.database.tables import metadata
+from explorelab.study.server.application import create_app
+from explorelab.study.server.context import Context
+from explorelab.study.server.participant_routes import pilot_key_of
 
 SCRIPT = "<script>alert(1)</script>"
 ASKED = ("state", "consent", "begin", "choice", "events", "finish", "withdraw")

@@ -33,11 +33,11 @@ from study_operator import Operator
 from study_proxy import Proxy
 from study_server import Served, write_study
 
-from explorelab.study.design import Study
-from explorelab.study.robots import Decision, Page, RefusedError, State, hand, take_part
-from explorelab.study.settings import load_study
-from explorelab.study.store import engine_for
-from explorelab.study.tables import choices, people
+from explorelab.study.config.design import Study
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database.store import engine_for
+from explorelab.study.database.tables import choices, people
+from explorelab.study.robots.participant import Decision, Page, RefusedError, State, hand, take_part
 
 AT_ONCE = 20
 """People who take part at the same time; whoever finishes is followed by another until all faults have struck."""

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from explorelab.errors import InputError
-from explorelab.study.initialise import init_study
-from explorelab.study.settings import load_study
-from explorelab.study.settings_addresses import DATABASE
+from explorelab.study.config.addresses import DATABASE
+from explorelab.study.config.new_study import init_study
+from explorelab.study.config.study_folder import load_study
 
 
 def new_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

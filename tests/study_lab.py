@@ -9,9 +9,9 @@ from typing import Any
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
-from explorelab.study.app import create_app
-from explorelab.study.design import Study
-from explorelab.study.store import Store, open_store
+from explorelab.study.config.design import Study
+from explorelab.study.database.store import Store, open_store
+from explorelab.study.server.application import create_app
 
 
 class Clock:

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from explorelab.study.identity import keyed_identity
-from explorelab.study.tables import blocks, choices, consents, people, settings
+from explorelab.study.database.tables import blocks, choices, consents, people, settings
+from explorelab.study.session.identity import keyed_identity
 
 type Name = tuple[str, int, int]
 """Whose choice, of which block, on which trial."""

@@ -24,7 +24,7 @@ from sqlalchemy import text
 from study_ledger import Ledger, Name, identity_of
 from study_server import COMMAND, Served
 
-from explorelab.study.store import engine_for, open_store
+from explorelab.study.database.store import engine_for, open_store
 
 FILES = ("study.db", "study.db-wal", "study.db-shm")
 NOTICED_S = 30.0

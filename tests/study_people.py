@@ -10,10 +10,10 @@ import numpy as np
 from fastapi.testclient import TestClient
 from sqlalchemy import Connection, insert, select
 
-from explorelab.study.app import create_app
-from explorelab.study.design import BlockPlan, Study, Texts
-from explorelab.study.store import Store, open_store
-from explorelab.study.tables import blocks, choices, consents, events, metadata, people
+from explorelab.study.config.design import BlockPlan, Study, Texts
+from explorelab.study.database.store import Store, open_store
+from explorelab.study.database.tables import blocks, choices, consents, events, metadata, people
+from explorelab.study.server.application import create_app
 from explorelab.tasks import Noise, Task
 
 NOW = 1_800_000_000.0

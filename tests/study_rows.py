@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, insert
 
-from explorelab.study.design import BlockPlan, Payment, Study, Texts, reward
-from explorelab.study.tables import blocks, choices, consents, deletions, events, metadata, people
+from explorelab.study.config.design import BlockPlan, Payment, Study, Texts, reward
+from explorelab.study.database.tables import blocks, choices, consents, deletions, events, metadata, people
 from explorelab.tasks import grid, integer_noise, landscape, with_noise
 
 BEGAN = 1_700_000_000.0

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import explorelab as xl
-from explorelab.agents import correlated, types
+from explorelab.agents import agent
+from explorelab.agents.learners import correlated
 
 REPLICATES = 3
 SHAPES = [(1, 4), (2, 1), (5, 80), (12, 45)]
@@ -195,8 +196,8 @@ def learner_forms():
 
 
 def with_learner(agent, learner):
-    rule = types.Rule(learner, agent.rule.limit, agent.rule.choice, agent.rule.commitment)
-    return types.Agent(agent.name, rule, agent.params, agent.given)
+    rule = agent.Rule(learner, agent.rule.limit, agent.rule.choice, agent.rule.commitment)
+    return agent.Agent(agent.name, rule, agent.params, agent.given)
 
 
 @pytest.mark.parametrize("form", ["covariance", "square-root"])

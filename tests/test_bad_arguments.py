@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 import explorelab as xl
+from explorelab.choices.table import Choices
 from explorelab.errors import ExplorelabError
-from explorelab.people.data import Choices
 
 
 class Odd:

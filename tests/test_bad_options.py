@@ -11,10 +11,10 @@ from choice_files import tidy, written
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from explorelab import spec
 from explorelab.agents import AGENTS
-from explorelab.cli import app
+from explorelab.cli.app import app
 from explorelab.errors import ExplorelabError
+from explorelab.simulation import run_file
 
 WORDS = ("x", "-1", "nan", "[[0,1],[2]]")
 RUN = ["--means", "0,1", "-T", "3", "-n", "2"]
@@ -117,24 +117,24 @@ def tried(work: Any) -> str:
     return ""
 
 
-@pytest.mark.parametrize("key", spec.TASK_KEYS)
+@pytest.mark.parametrize("key", run_file.TASK_KEYS)
 def test_nonsense_for_a_setting_of_the_task_is_refused_in_a_sentence(key: str) -> None:
     usual: dict[str, Any] = {"means": [0.0, 1.0], "layout": "line", "graph": "neighbours", "costs": "distance"}
     if key in ("landscape", "profile"):
         usual = {}
-    said = {repr(value): tried(lambda value=value: spec.build_task({**usual, key: value})) for value in VALUES}
+    said = {repr(value): tried(lambda value=value: run_file.build_task({**usual, key: value})) for value in VALUES}
     assert {value: text for value, text in said.items() if text} == {}
 
 
-@pytest.mark.parametrize("key", spec.RUN_KEYS)
+@pytest.mark.parametrize("key", run_file.RUN_KEYS)
 def test_nonsense_for_a_setting_of_the_run_is_refused_in_a_sentence(key: str) -> None:
-    from explorelab.simulation.api import simulate
+    from explorelab.simulation.simulate import simulate
 
     usual = {"horizon": 3, "replicates": 2}
-    task, agent = spec.build_task({"means": [0.0, 1.0]}), spec.build_agent({"name": "ucb1"})
+    task, agent = run_file.build_task({"means": [0.0, 1.0]}), run_file.build_agent({"name": "ucb1"})
     values = [value for value in VALUES if not (key == "replicates" and value == 2**70)]
     said = {
-        repr(value): tried(lambda value=value: simulate(agent, task, **spec.check_run({**usual, key: value})))
+        repr(value): tried(lambda value=value: simulate(agent, task, **run_file.check_run({**usual, key: value})))
         for value in values
     }
     assert {value: text for value, text in said.items() if text} == {}
@@ -145,7 +145,7 @@ def test_nonsense_for_a_parameter_in_a_file_is_refused_in_a_sentence(name: str) 
     from explorelab.agents import parameters_of
 
     said = {
-        f"{key} = {value!r}": tried(lambda key=key, value=value: spec.build_agent({"name": name, key: value}))
+        f"{key} = {value!r}": tried(lambda key=key, value=value: run_file.build_agent({"name": name, key: value}))
         for key in parameters_of(name)
         for value in VALUES
     }

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import log_ndtr
 
-from explorelab.agents.best_arm import log_probs_of_best
+from explorelab.agents.rules.best_arm import log_probs_of_best
 
 CASES = {
     "twentyfold": ([0.0, 1.0, 0.5], [1.0, 0.05, 0.2]),

@@ -96,7 +96,7 @@ def test_a_short_walk_tightens_the_corrected_graph_bound() -> None:
 
 
 def test_lengths_other_than_one_count_the_hops_really_walked() -> None:
-    from explorelab.bounding import _longest_walk
+    from explorelab.theory.agent_bounds import _longest_walk
 
     # The direct edge 0-3 is longer than the way round, so three hops are walked although one would do.
     detour = xl.on_graph(xl.bandit([0, 1, 2, 3.0]), [(0, 1, 1), (1, 2, 1), (2, 3, 1), (0, 3, 9)])

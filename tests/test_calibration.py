@@ -17,13 +17,13 @@ from scipy.stats import chisquare, kstest
 from simulated import people as simulated_people
 
 import explorelab as xl
-from explorelab.fitting import hierarchical, nuts
+from explorelab.choices.table import Choices
+from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes.population import CONCENTRATION, bounded
 from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.model import Fitted, prepare
-from explorelab.fitting.population import CONCENTRATION, bounded
 from explorelab.fitting.results import on_natural_scale
-from explorelab.fitting.solve import limits, predicted
-from explorelab.people.data import Choices
+from explorelab.fitting.search.solve import limits, predicted
 
 REPLICATIONS, PEOPLE, BLOCKS, TRIALS, MEANS, NOISE_VAR = 120, 4, 2, 15, [0.0, 1.0, 2.0], 1.0
 CHAINS, WARMUP, DRAWS, THIN = 2, 300, 500, 10

@@ -9,8 +9,8 @@ import pytest
 from beliefs import EVERY_AGENT, QUICKLY
 
 import explorelab as xl
-from explorelab.agents import choice
-from explorelab.agents.types import Chance, Moment, Ways, prepared
+from explorelab.agents.agent import Chance, Moment, Ways, prepared
+from explorelab.agents.rules import choice
 from explorelab.errors import InputError
 
 HORIZON = 6
@@ -108,7 +108,7 @@ def test_numbers_that_single_precision_cannot_hold_are_refused(agent):
 
 def test_a_wide_prior_of_a_mean_tracker_goes_on_learning():
     """After one reward the variance is the noise's, not a rounding error."""
-    from explorelab.agents.trackers import init_kalman, update_kalman
+    from explorelab.agents.learners.trackers import init_kalman, update_kalman
 
     params = {"prior_mean": 0.0, "prior_var": jnp.float32(1e10), "noise_var": jnp.float32(2.0), "drift_var": 0.0}
     after = update_kalman(params, init_kalman(params, 1), jnp.int32(0), jnp.float32(3.0))

@@ -10,9 +10,9 @@ import pytest
 from choice_files import same, tidy, written
 
 import explorelab as xl
-from explorelab.people.column_names import ALSO_CALLED
-from explorelab.people.reading import check_choices, choices_from_frame, read_choices
-from explorelab.people.writing import frame_of, write_choices
+from explorelab.choices.checks.column_names import ALSO_CALLED
+from explorelab.choices.reading import check_choices, choices_from_frame, read_choices
+from explorelab.choices.writing import frame_of, write_choices
 
 NAMES = ["red", "blue", "7", "dark green"]
 NAMED = f"[task]\narms = {NAMES}\n".replace("'", '"')

@@ -9,8 +9,8 @@ import pytest
 from choice_files import FOUR, change, tidy, written
 
 import explorelab as xl
-from explorelab.people.reading import check_choices, read_choices
-from explorelab.people.schema import problems
+from explorelab.choices.checks.schema import problems
+from explorelab.choices.reading import check_choices, read_choices
 
 WRONG = {
     # name: rows, task, row in the file, column, value, words of the message

@@ -10,9 +10,9 @@ import pytest
 from choice_files import FOUR, change, same, tidy, written
 
 import explorelab as xl
-from explorelab.people.data import NOWHERE
-from explorelab.people.reading import check_choices, choices_from_frame, read_choices
-from explorelab.people.schema import problems
+from explorelab.choices.checks.schema import problems
+from explorelab.choices.reading import check_choices, choices_from_frame, read_choices
+from explorelab.choices.table import NOWHERE
 
 # What is read ----------------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 from choice_files import FOUR, tidy, written
 
-from explorelab.people.reading import CheckReport, check_choices, choices_from_frame
-from explorelab.people.schema import problems
+from explorelab.choices.checks.schema import problems
+from explorelab.choices.reading import CheckReport, check_choices, choices_from_frame
 
 
 def test_a_participant_with_one_trial_is_left_out_listed_and_counted(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_blocks_that_begin_differently_are_a_warning() -> None:
 
 
 def check_frame(frame: pd.DataFrame) -> CheckReport:
-    from explorelab.people.raw import raw_of_frame
-    from explorelab.people.reading import _report
-    from explorelab.people.schema import look_at
-    from explorelab.people.task_file import task_of
+    from explorelab.choices.checks.schema import look_at
+    from explorelab.choices.raw import raw_of_frame
+    from explorelab.choices.reading import _report
+    from explorelab.choices.task_file import task_of
 
     return _report(look_at(raw_of_frame(frame), task_of(FOUR)), "table")
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import explorelab as xl
-from explorelab.people.data import NOWHERE, Choices, Layout
-from explorelab.people.reading import check_choices, choices_from_frame, read_choices
-from explorelab.people.writing import choices_from_runs, write_choices
+from explorelab.choices.reading import check_choices, choices_from_frame, read_choices
+from explorelab.choices.table import NOWHERE, Choices, Layout
+from explorelab.choices.writing import choices_from_runs, write_choices
 from explorelab.recovery.score import score_test, scores
 
 LABELS = (

@@ -9,9 +9,9 @@ import pytest
 from choice_files import same, tidy, written
 
 import explorelab as xl
-from explorelab.people.reading import read_choices
-from explorelab.people.writing import write_choices
-from explorelab.people.wu2018 import load_wu2018
+from explorelab.choices.reading import read_choices
+from explorelab.choices.writing import write_choices
+from explorelab.choices.wu2018 import load_wu2018
 
 WU2018 = Path(__file__).parents[2] / "shared" / "data" / "wu2018"
 

@@ -12,11 +12,11 @@ from command_line import explorelab
 from people import population
 
 import explorelab as xl
+from explorelab.choices.reading import read_choices
+from explorelab.choices.writing import write_choices
+from explorelab.comparison.compare import best_model, compare, evidence
+from explorelab.comparison.group import select_models
 from explorelab.errors import InputError
-from explorelab.fitting.comparison import best_model, compare, evidence
-from explorelab.people.group import select_models
-from explorelab.people.reading import read_choices
-from explorelab.people.writing import write_choices
 
 MODELS = ["random-choice", "win-stay-lose-shift", "delta-rule"]
 

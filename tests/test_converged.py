@@ -10,11 +10,11 @@ from people import population
 from scipy.stats import spearmanr
 
 import explorelab as xl
+from explorelab.choices.table import Choices
 from explorelab.fitting import objective
-from explorelab.fitting.api import fit
+from explorelab.fitting.fit import fit
 from explorelab.fitting.objective import Curvature
-from explorelab.fitting.optimise import Status, minimise
-from explorelab.people.data import Choices
+from explorelab.fitting.search.optimise import Status, minimise
 
 TASK = xl.bandit([0.0, 1.0, 2.0, 3.5, 1.5], 1.0)
 LAPSES = np.linspace(0.02, 0.6, 20)

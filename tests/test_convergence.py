@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from explorelab.fitting.convergence import examined, people_converged
+from explorelab.fitting.bayes.convergence import examined, people_converged
 
 CHAINS, DRAWS = 4, 1000
 PEOPLE = ["anna", "ben", "carl"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from choice_files import tidy, written
 
-from explorelab.extras import EXTRAS
+from explorelab._support.extras import EXTRAS
 
 BLOCKED = textwrap.dedent(
     """
@@ -136,7 +136,7 @@ def test_every_command_of_a_study_says_what_to_install(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("module", EXTRAS["study"])
 def test_one_module_too_few_is_named(module: str, tmp_path: Path) -> None:
-    from explorelab import extras
+    from explorelab._support import extras
 
     before = extras._is_here
     try:

@@ -7,10 +7,10 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
-from explorelab.figures import Drawing, style, thousands, whole_ticks
-from explorelab.regret_figure import regret_figure
-from explorelab.reporting.comparison_drawing import draw_comparison
-from explorelab.reporting.drawings import _histogram
+from explorelab.plots.comparison_figure import draw_comparison
+from explorelab.plots.people_figures import _histogram
+from explorelab.plots.regret_figure import regret_figure
+from explorelab.plots.style import Drawing, style, thousands, whole_ticks
 
 
 def ticks_of(axis: object) -> list[float]:

@@ -10,14 +10,16 @@ from people import population
 from scipy.optimize import minimize
 
 import explorelab as xl
+from explorelab.comparison import left_out_blocks
 from explorelab.errors import InputError
-from explorelab.fitting import api, crossvalidation, running
-from explorelab.fitting.api import fit, load_fit, saved
-from explorelab.fitting.individual import rows_of_each
+from explorelab.fitting import fit
+from explorelab.fitting.fit import fit, load_fit, saved
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Curvature, block_log_likelihoods
-from explorelab.fitting.optimise import minimise
-from explorelab.fitting.solve import _ended, _minimised, _screened
+from explorelab.fitting.search import batches
+from explorelab.fitting.search.individual import rows_of_each
+from explorelab.fitting.search.optimise import minimise
+from explorelab.fitting.search.solve import _ended, _minimised, _screened
 from explorelab.fitting.spaces import DIMENSIONS, axes_of, natural, origin_of, space_for, standard, units_of
 
 INDEPENDENT = {"length_scale": 0.0}
@@ -250,7 +252,7 @@ def several():
 
 
 def test_a_fold_is_fitted_without_its_block(several):
-    folds = crossvalidation.folds_of(several)
+    folds = left_out_blocks.folds_of(several)
     for row, training in zip(folds.left_out, folds.training, strict=True):
         assert row not in training
         assert set(several.participant[training]) == {several.participant[row]}
@@ -258,7 +260,7 @@ def test_a_fold_is_fitted_without_its_block(several):
 
 
 def test_left_out_likelihood_is_that_of_a_fit_to_the_others(several):
-    result = crossvalidation.cross_validate(several, "delta-rule", "ml", starts=3)["folds"].to_dataset()
+    result = left_out_blocks.cross_validate(several, "delta-rule", "ml", starts=3)["folds"].to_dataset()
     first = result.isel(fold=0)
     others = several.rows((several.participant == 0) & (np.arange(several.n_rows) != int(first.row)))
     alone = estimates(fit(others, "delta-rule", "ml", starts=3, space=_same_space(several)))
@@ -275,12 +277,12 @@ def test_the_group_of_a_fold_has_never_seen_its_block(several):
     """Spoil one left-out block: the estimates of its own fold under empirical Bayes must not move."""
     from dataclasses import replace
 
-    folds = crossvalidation.folds_of(several)
+    folds = left_out_blocks.folds_of(several)
     spoiled = several.arm.copy()
     spoiled[folds.left_out[0]] = 0
     settings = {"method": "em", "starts": 2, "draws": 8, "space": _same_space(several)}
     before, after = (
-        crossvalidation.cross_validate(c, "delta-rule", **settings)["folds"].to_dataset()
+        left_out_blocks.cross_validate(c, "delta-rule", **settings)["folds"].to_dataset()
         for c in (several, replace(several, arm=spoiled))
     )
     same_set = folds.sets == folds.sets[0]
@@ -292,7 +294,7 @@ def test_the_group_of_a_fold_has_never_seen_its_block(several):
 
 def test_people_with_one_block_have_none_to_leave_out(people):
     with pytest.raises(InputError, match="at least 2 blocks"):
-        crossvalidation.cross_validate(people, "delta-rule")
+        left_out_blocks.cross_validate(people, "delta-rule")
 
 
 # Running --------------------------------------------------------------------------------------------------------------
@@ -302,7 +304,7 @@ def test_the_same_seed_gives_the_same_fit_whatever_the_number_of_problems_in_a_c
     few = people.rows(people.participant < 5)
     settings = {"fixed": INDEPENDENT, "starts": 2, "space": None}
     one = estimates(fit(few, "stochastic-ucl", **settings))
-    monkeypatch.setattr(running, "PER_CALL", 2)
+    monkeypatch.setattr(batches, "PER_CALL", 2)
     other = estimates(fit(few, "stochastic-ucl", **settings))
     np.testing.assert_array_equal(one.estimate, other.estimate)
 
@@ -316,7 +318,7 @@ def test_a_fit_can_be_written_and_read(by_map, tmp_path):
     again = load_fit(tmp_path / "fit.nc")
     np.testing.assert_array_equal(estimates(again).estimate, estimates(by_map).estimate)
     assert again.attrs["agent"] == "stochastic-ucl"
-    assert set(api.estimates_of(again)) == {"prior_mean", "prior_var", "temperature"}
+    assert set(fit.estimates_of(again)) == {"prior_mean", "prior_var", "temperature"}
 
 
 def test_what_is_no_fit_is_refused(tmp_path):

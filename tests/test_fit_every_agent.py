@@ -7,15 +7,15 @@ import pytest
 
 import explorelab as xl
 from explorelab.agents import AGENTS
-from explorelab.agents.habits import HABITS
 from explorelab.agents.registry import assumes_noise
+from explorelab.agents.rules.habits import HABITS
+from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
-from explorelab.fitting.api import check_likelihood, fit
-from explorelab.fitting.crossvalidation import cross_validate
+from explorelab.fitting.fit import check_likelihood, fit
 from explorelab.fitting.model import prepare
-from explorelab.fitting.solve import predicted
+from explorelab.fitting.search.solve import predicted
 from explorelab.recovery.designs import design
-from explorelab.recovery.generate import generate
+from explorelab.recovery.simulated_choices import generate
 
 COMBINATIONS = [*AGENTS, *(f"{name}+lapse" for name in AGENTS), *(f"kalman-value+{habit}" for habit in HABITS)]
 

@@ -10,14 +10,14 @@ import pytest
 
 import explorelab as xl
 from explorelab.agents import AGENTS
+from explorelab.choices.reading import choices_from_frame
+from explorelab.choices.table import NOWHERE, Choices
+from explorelab.choices.writing import frame_of
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import log_likelihoods
 from explorelab.fitting.model import prepare
-from explorelab.people.data import NOWHERE, Choices
-from explorelab.people.reading import choices_from_frame
-from explorelab.people.writing import frame_of
 from explorelab.recovery.designs import design, repeated
-from explorelab.recovery.generate import generate
+from explorelab.recovery.simulated_choices import generate
 
 TASK = xl.line([1.0, 3.0, 2.0], noise_var=1.0)
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from explorelab.agents.gittins import MAX_DISCOUNT, gittins_table
+from explorelab.agents.rules.gittins_index import MAX_DISCOUNT, gittins_table
 from explorelab.errors import InputError
 
 PUBLISHED_WEIGHTS = (1, 2, 3, 5, 7, 10, 20, 30, 50, 70, 100, 200, 500, 1000)

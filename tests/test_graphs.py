@@ -11,7 +11,7 @@ import pytest
 
 import explorelab as xl
 from explorelab.errors import InputError
-from explorelab.graphs import Moves, moves
+from explorelab.tasks.graphs import Moves, moves
 
 TINY, HUGE = 1e-300, 1e300
 

@@ -8,9 +8,9 @@ import xarray as xr
 from scipy.special import digamma, gammaln
 
 import explorelab as xl
-from explorelab.people.criteria import aic, bic, chance_nll, pseudo_r2
-from explorelab.people.data import Choices, Layout
-from explorelab.people.group import _largest, exceedance_probability, select_models
+from explorelab.choices.table import Choices, Layout
+from explorelab.comparison.group import _largest, exceedance_probability, select_models
+from explorelab.fitting.criteria import aic, bic, chance_nll, pseudo_r2
 
 PUBLISHED = Path(__file__).parents[2] / "shared" / "data" / "wu2020"
 

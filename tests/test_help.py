@@ -15,7 +15,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import explorelab
-from explorelab.cli import app
+from explorelab.cli.app import app
 
 
 def commands(command: Any, *words: str) -> Iterator[tuple[str, Any]]:

@@ -15,17 +15,17 @@ from scipy.special import logsumexp
 from simulated import people as simulated_people
 
 import explorelab as xl
+from explorelab.choices.table import Choices
+from explorelab.comparison.psis import loo_by_block
 from explorelab.errors import InputError
-from explorelab.fitting import hierarchical, nuts
-from explorelab.fitting.api import estimates_of, fit, load_fit, saved
-from explorelab.fitting.convergence import ConvergenceError, ConvergenceWarning
+from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
+from explorelab.fitting.bayes.population import bounded, people, population_model, root_of, row_log_likelihoods
+from explorelab.fitting.fit import estimates_of, fit, load_fit, saved
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import block_log_likelihoods
-from explorelab.fitting.population import bounded, people, population_model, root_of, row_log_likelihoods
-from explorelab.fitting.psis import loo_by_block
-from explorelab.fitting.solve import limits, predicted
+from explorelab.fitting.search.solve import limits, predicted
 from explorelab.fitting.spaces import standard
-from explorelab.people.data import Choices
 
 MEANS = [0.0, 0.5, 1.0, 1.5, 2.0]
 SETTINGS = {"warmup": 200, "seed": 0, "progress": False}

@@ -9,10 +9,10 @@ from people import population
 from scipy.stats import halfnorm, norm
 
 from explorelab.agents import AGENTS
-from explorelab.agents.habits import HABITS
+from explorelab.agents.rules.habits import HABITS
+from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
-from explorelab.fitting.crossvalidation import cross_validate
-from explorelab.fitting.hierarchical import prior_change
+from explorelab.fitting.bayes.hierarchical import prior_change
 from explorelab.fitting.model import prepare
 
 SPOILT = 4

@@ -8,12 +8,12 @@ from beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR, belief_after, ful
 from scipy.stats import norm
 
 import explorelab as xl
-from explorelab.agents.types import Ways
+from explorelab.agents.agent import Ways
+from explorelab.choices.table import Choices, Layout
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import beliefs, log_likelihoods, positions, replay
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import block_log_likelihoods, curvature
-from explorelab.people.data import Choices, Layout
 
 LINE = np.arange(float(N_ARMS))[:, None]
 ARMS = [2, 2, 0, 4, 4, 1, 3, 3, 3, 0, 1, 2]

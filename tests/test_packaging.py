@@ -18,8 +18,8 @@ import pytest
 from postgres import free_port
 
 import explorelab
-from explorelab.extras import EXTRAS
-from explorelab.study.built_pages import PAGES
+from explorelab._support.extras import EXTRAS
+from explorelab.study.server.built_pages import PAGES
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

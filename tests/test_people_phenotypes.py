@@ -9,17 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 import explorelab as xl
-from explorelab.cli import app
-from explorelab.forms import FORMS, NONE, fit_forms, fitted_regret
-from explorelab.people import paper
-from explorelab.people.clusters import clustered_share, mean_band, wilson
-from explorelab.people.data import NOWHERE, Choices, Layout
-from explorelab.people.forms_fast import best_forms
-from explorelab.people.label_bootstrap import block_length, draws, label_probabilities
-from explorelab.people.phenotype_figure import draw_phenotypes, write_figure
-from explorelab.people.phenotype_summary import labels_table, show, summary
-from explorelab.people.phenotypes import phenotypes
-from explorelab.people.regret import expected_regret, observed_regret
+from explorelab.choices.table import NOWHERE, Choices, Layout
+from explorelab.cli.app import app
+from explorelab.plots.phenotype_figure import draw_phenotypes, write_figure
+from explorelab.regret import paper_people
+from explorelab.regret.clusters import clustered_share, mean_band, wilson
+from explorelab.regret.forms import FORMS, NONE, fit_forms, fitted_regret
+from explorelab.regret.forms_fast import best_forms
+from explorelab.regret.label_bootstrap import block_length, draws, label_probabilities
+from explorelab.regret.observed import expected_regret, observed_regret
+from explorelab.regret.phenotype_summary import labels_table, show, summary
+from explorelab.regret.phenotypes import phenotypes
 
 T = np.arange(1, 91)
 SHAPES = {"linear": 40 + 25 * T, "power": 60 * T**0.6, "log": 30 + 150 * np.log(T)}
@@ -245,8 +245,8 @@ def test_participants_mean_over_their_blocks():
 
 def test_shares_stand_beside_the_papers_where_the_task_is_the_papers(simulated, capsys):
     found = phenotypes(simulated[0], bootstrap=0)
-    assert dict(zip(FORMS, found["paper_share"].values.tolist(), strict=True)) == paper.SHARES
-    assert sum(paper.SHARES.values()) == pytest.approx(1)
+    assert dict(zip(FORMS, found["paper_share"].values.tolist(), strict=True)) == paper_people.SHARES
+    assert sum(paper_people.SHARES.values()) == pytest.approx(1)
     assert summary(found)["paper"] == "Reverdy, Srivastava & Leonard (2014)"
     show(found)
     assert "paper: Reverdy, Srivastava & Leonard (2014), 326 people." in capsys.readouterr().out

@@ -10,8 +10,8 @@ import xarray as xr
 from scipy.optimize import curve_fit
 
 import explorelab as xl
-from explorelab.forms import FORMS, fit_forms, fitted_regret, shares
-from explorelab.people.forms_fast import best_forms
+from explorelab.regret.forms import FORMS, fit_forms, fitted_regret, shares
+from explorelab.regret.forms_fast import best_forms
 
 T = np.arange(1, 91)
 N_SEEDS = 2000

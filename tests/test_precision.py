@@ -12,8 +12,8 @@ from scipy.special import ndtri_exp
 
 import explorelab as xl
 from explorelab.agents import parameters_of
-from explorelab.agents.choice import probability_matching, probability_matching_joint
-from explorelab.agents.quantiles import upper_quantile
+from explorelab.agents.rules.choice import probability_matching, probability_matching_joint
+from explorelab.agents.rules.quantiles import upper_quantile
 from explorelab.simulation.precision import origin_of, why_not
 
 MEANS, HORIZON, REPLICATES = np.linspace(0, 2, 12), 48, 64

@@ -13,24 +13,24 @@ from scipy.stats import chi2
 from typer.testing import CliRunner
 
 import explorelab as xl
-from explorelab.agents.types import Agent
+from explorelab.agents.agent import Agent
+from explorelab.choices.table import NOWHERE, Choices
+from explorelab.choices.writing import write_choices
+from explorelab.cli.recovery_tables import scales_note
+from explorelab.comparison.compare import compare
 from explorelab.errors import InputError
-from explorelab.fitting.api import fit, saved
-from explorelab.fitting.comparison import compare
+from explorelab.fitting.fit import fit, saved
 from explorelab.fitting.likelihood import replay
 from explorelab.fitting.model import prepare
 from explorelab.fitting.spaces import SCALE_WORDS, SCALES
-from explorelab.people.data import NOWHERE, Choices
-from explorelab.people.writing import write_choices
 from explorelab.recovery.designs import design, repeated
-from explorelab.recovery.generate import FREE, KEPT, NOTHING, REPEATED, _kinds, generate
 from explorelab.recovery.known import known_of
 from explorelab.recovery.latent import arm_table, latent_variables, trial_table, write_latent
-from explorelab.recovery.models import Setting, judged, recover_models, tables
-from explorelab.recovery.parameters import rank_interval, recover_parameters
+from explorelab.recovery.model_recovery import Setting, judged, recover_models, tables
+from explorelab.recovery.parameter_recovery import rank_interval, recover_parameters
 from explorelab.recovery.predictive import compared, predictive_check
 from explorelab.recovery.score import score_test, scores
-from explorelab.recovery.showing import scales_note
+from explorelab.recovery.simulated_choices import FREE, KEPT, NOTHING, REPEATED, _kinds, generate
 from explorelab.recovery.truth import true_parameters
 
 GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
@@ -377,9 +377,9 @@ def test_a_fit_of_other_people_or_another_agent_is_an_error(people: Choices, fit
 
 
 def test_the_figures_draw_what_was_found(recovery: xr.Dataset, people: Choices, fitted: xr.DataTree) -> None:
-    from explorelab.figures import style
-    from explorelab.recovery.figures import draw_models, draw_recovery
-    from explorelab.recovery.predictive_figure import draw_predictive
+    from explorelab.plots.predictive_figure import draw_predictive
+    from explorelab.plots.recovery_figures import draw_models, draw_recovery
+    from explorelab.plots.style import style
 
     with style():
         drawn = draw_recovery(recovery).data
@@ -392,7 +392,7 @@ def test_the_figures_draw_what_was_found(recovery: xr.Dataset, people: Choices, 
 
 
 def test_the_commands(tmp_path: object, people: Choices, fitted: xr.DataTree) -> None:
-    from explorelab.cli import app
+    from explorelab.cli.app import app
 
     folder = tmp_path
     data, tree, out, figure = (folder / name for name in ("people.csv", "fit.nc", "out.nc", "f.svg"))  # type: ignore[operator]

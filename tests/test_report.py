@@ -14,21 +14,21 @@ import pytest
 from typer.testing import CliRunner
 
 import explorelab as xl
-from explorelab.cli import app
+from explorelab.choices.reading import read_choices
+from explorelab.choices.table import Choices
+from explorelab.choices.writing import write_choices
+from explorelab.cli.app import app
+from explorelab.comparison.compare import compare
 from explorelab.errors import InputError, InterruptedByUserError
-from explorelab.fitting.comparison import compare
 from explorelab.fitting.model import parsed
-from explorelab.people.data import Choices
-from explorelab.people.phenotypes import phenotypes
-from explorelab.people.reading import read_choices
-from explorelab.people.writing import write_choices
+from explorelab.recovery.demo_people import demo_population, on_the_line
 from explorelab.recovery.designs import design
-from explorelab.recovery.generate import generate
-from explorelab.reporting import analysis
-from explorelab.reporting.demo import demo_population, on_the_line
-from explorelab.reporting.models import models_of
-from explorelab.reporting.run import report
-from explorelab.reporting.settings import noise_of, settings_for
+from explorelab.recovery.simulated_choices import generate
+from explorelab.regret.phenotypes import phenotypes
+from explorelab.report import analysis
+from explorelab.report.make import report
+from explorelab.report.report_agents import models_of
+from explorelab.report.report_settings import noise_of, settings_for
 
 GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 AGENTS = ("random-choice", "stochastic-ucl:length_scale=0")
@@ -211,7 +211,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(analysis, "_compared", stopped)
     result = CliRunner().invoke(app, ["report", str(path), "--out", str(tmp_path / "report.html"), "--quick"])
     assert isinstance(result.exception, InterruptedByUserError)
-    monkeypatch.setattr("explorelab.reporting.run.analysed", stopped)
+    monkeypatch.setattr("explorelab.report.make.analysed", stopped)
     with pytest.raises(KeyboardInterrupt):
         report(path, tmp_path / "report.html", **HOW)
     assert sorted(tmp_path.iterdir()) == before

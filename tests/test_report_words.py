@@ -8,23 +8,23 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
+from explorelab._support.rounding import flat, spread
 from explorelab.agents import AGENTS
-from explorelab.people.paper import NAME
-from explorelab.people.reading import read_choices
-from explorelab.people.writing import frame_of, write_choices
+from explorelab.choices.reading import read_choices
+from explorelab.choices.writing import frame_of, write_choices
+from explorelab.plots.predictive_figure import draw_predictive
+from explorelab.plots.words import who_played, with_paper_named
+from explorelab.recovery.behaviour import of_each
 from explorelab.recovery.designs import design
-from explorelab.recovery.generate import generate
-from explorelab.recovery.parameters import correlated
+from explorelab.recovery.parameter_recovery import correlated
 from explorelab.recovery.predictive import _beside, _summaries, compared
-from explorelab.recovery.predictive_figure import draw_predictive
 from explorelab.recovery.score import score_test
-from explorelab.recovery.statistics import of_each
-from explorelab.reporting.models import described
-from explorelab.reporting.page import _note, _title
-from explorelab.reporting.sections.prediction import _away, _sds
-from explorelab.reporting.sections.regret import regret_section
-from explorelab.reporting.words import who_played, with_paper_named
-from explorelab.rounding import flat, spread
+from explorelab.recovery.simulated_choices import generate
+from explorelab.regret.paper_people import NAME
+from explorelab.report.report_agents import described
+from explorelab.report.report_page import _note, _title
+from explorelab.report.sections.prediction_section import _away, _sds
+from explorelab.report.sections.regret_section import regret_section
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from matplotlib.colors import to_hex
 
 import explorelab as xl
-from explorelab.figures import PALETTE, Drawing, names_at_ends, power_of_ten, save, style
-from explorelab.reproduce import EXHIBITS, reproduce, run
-from explorelab.reproduce.exhibit import Effort
+from explorelab.paper import EXHIBITS, reproduce
+from explorelab.paper.exhibit import Effort
+from explorelab.plots.style import PALETTE, Drawing, names_at_ends, power_of_ten, save, style
 
 NAMES = [entry.name for entry in EXHIBITS]
 
@@ -115,7 +115,7 @@ def test_a_second_run_gives_the_same_bytes_and_data_are_what_is_drawn(page, tmp_
 
         return entry._replace(make=make)
 
-    monkeypatch.setattr(run, "EXHIBITS", tuple(map(remembering, EXHIBITS)))
+    monkeypatch.setattr(reproduce, "EXHIBITS", tuple(map(remembering, EXHIBITS)))
     again = reproduce(tmp_path / "deeper" / "again", seed=3, quick=True, progress=False)
     for path in sorted((page.parent / "figures").iterdir()):
         assert (again.parent / "figures" / path.name).read_bytes() == path.read_bytes(), path.name
@@ -135,7 +135,7 @@ def _refuse(*args):
 @pytest.fixture
 def idle(monkeypatch):
     """Exhibits that fail the test if they are made at all."""
-    monkeypatch.setattr(run, "EXHIBITS", tuple(entry._replace(make=_refuse) for entry in EXHIBITS))
+    monkeypatch.setattr(reproduce, "EXHIBITS", tuple(entry._replace(make=_refuse) for entry in EXHIBITS))
 
 
 @pytest.mark.parametrize("below", ["", "out", "deeper/out"])
@@ -167,7 +167,7 @@ def test_a_run_that_fails_leaves_what_was_there(tmp_path, idle):
 
 
 def test_a_new_run_replaces_its_own_files_and_no_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "EXHIBITS", EXHIBITS[:2])
+    monkeypatch.setattr(reproduce, "EXHIBITS", EXHIBITS[:2])
     (tmp_path / "figures").mkdir()
     for name in ("notes.txt", "index.html", f"figures/{NAMES[0]}.csv", "figures/mine.csv"):
         (tmp_path / name).write_text("old")
@@ -241,7 +241,7 @@ def test_every_colour_stands_out_from_white(colour):
 
 
 def test_the_transition_cost_of_trajectories_is_that_of_the_simulator():
-    from explorelab.reproduce.blocks import _costs_of
+    from explorelab.paper.blocks import _costs_of
 
     task = xl.with_costs(xl.profile("B", 1.0))
     runs = Effort(1).simulate(xl.block_ucl(ties="random"), task, 200, 20, keep="trajectories")

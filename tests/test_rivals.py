@@ -13,7 +13,8 @@ from beliefs import DISTANCES, HORIZON, NOISE_VAR, belief_after, full_params, mo
 from scipy import integrate, stats
 
 import explorelab as xl
-from explorelab.agents import commitment, human
+from explorelab.agents.named import human
+from explorelab.agents.rules import commitment
 
 ALL_SEEN = [(i % 5, r) for i, r in enumerate([0.3, 1.1, 1.9, 0.8, 1.4, -0.2, 1.3, 2.2, 0.4, 1.2, 0.9])]
 LONGER = [*ALL_SEEN, (2, 1.7), (2, 2.1), (4, 0.6), (2, 1.8), (1, 1.0)]

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import explorelab as xl
+from explorelab.cli.fit_tables import show_comparison, show_fit, summary
+from explorelab.comparison.compare import compare
+from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
-from explorelab.fitting.api import fit
-from explorelab.fitting.comparison import compare
-from explorelab.fitting.crossvalidation import cross_validate
-from explorelab.fitting.showing import show_comparison, show_fit, summary
-from explorelab.people.criteria import without_information
+from explorelab.fitting.criteria import without_information
+from explorelab.fitting.fit import fit
 from explorelab.recovery.designs import design
-from explorelab.recovery.generate import generate
-from explorelab.recovery.parameters import recover_parameters
+from explorelab.recovery.parameter_recovery import recover_parameters
 from explorelab.recovery.predictive import predictive_check
+from explorelab.recovery.simulated_choices import generate
 
 AGENT = "win-stay-lose-shift"
 SILENT = 1

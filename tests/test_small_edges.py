@@ -9,8 +9,8 @@ import pytest
 from choice_files import tidy
 
 import explorelab as xl
+from explorelab.choices.reading import choices_from_frame
 from explorelab.fitting.model import parsed, prepare
-from explorelab.people.reading import choices_from_frame
 
 CHOICES = choices_from_frame(tidy(n_blocks=1, n_trials=12), {"arms": 4, "noise_var": 1.0})
 DOCS = Path(__file__).parents[1]

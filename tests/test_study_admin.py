@@ -18,9 +18,9 @@ from scipy.stats import t as student
 from sqlalchemy import insert
 from study_people import NOW, OWN, Desk
 
-from explorelab.forms import fit_forms
-from explorelab.study.assignment import counts_of
-from explorelab.study.tables import blocks, choices, consents, deletions, events, payments, people
+from explorelab.regret.forms import fit_forms
+from explorelab.study.database.tables import blocks, choices, consents, deletions, events, payments, people
+from explorelab.study.session.assignment import counts_of
 
 
 @pytest.fixture

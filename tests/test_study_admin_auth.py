@@ -11,11 +11,11 @@ from sqlalchemy.exc import OperationalError
 from study_people import OWN, PASSWORD, Desk
 
 from explorelab.errors import InputError
-from explorelab.study.admin_api import admin_router
-from explorelab.study.admin_auth import COOKIE, HEADERS, KNOWN_COOKIE, Attempts, Keeper
-from explorelab.study.context import Context
-from explorelab.study.refusals import Refused
-from explorelab.study.tables import people
+from explorelab.study.admin.admin_routes import admin_router
+from explorelab.study.admin.login import COOKIE, HEADERS, KNOWN_COOKIE, Attempts, Keeper
+from explorelab.study.database.refusals import Refused
+from explorelab.study.database.tables import people
+from explorelab.study.server.context import Context
 
 LOOKS = ["/admin/api/session", "/admin/api/overview", "/admin/api/notices", "/admin/api/people", "/admin/api/people/CODE"]
 CHANGES = ["/admin/api/people/CODE/delete", "/admin/logout", "/admin/api/export"]

@@ -14,9 +14,9 @@ from postgres import Cluster
 from sqlalchemy import event, insert, select
 from study_people import NOW, Desk, add_person, fill
 
-from explorelab.study.admin_overview import Overviews
-from explorelab.study.people import erased
-from explorelab.study.tables import blocks, choices, people
+from explorelab.study.admin.overview import Overviews
+from explorelab.study.database.tables import blocks, choices, people
+from explorelab.study.session.participants import erased
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, Page
 from sqlalchemy import insert
 from study_people import NOW, PASSWORD, Desk, fill
 
-from explorelab.study.app import create_app
-from explorelab.study.tables import choices, deletions, events, people
+from explorelab.study.database.tables import choices, deletions, events, people
+from explorelab.study.server.application import create_app
 
 EVIL = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>\"'&amp;"
 

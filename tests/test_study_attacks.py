@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import select
 from study_attacked import ASKED, EVERYWHERE, SCRIPT, Person, Target, body_of, refused
 
-from explorelab.study.tables import events, people
-from explorelab.study.tokens import token_for
+from explorelab.study.database.tables import events, people
+from explorelab.study.session.tokens import token_for
 
 
 @pytest.fixture(scope="module")

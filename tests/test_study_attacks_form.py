@@ -18,8 +18,8 @@ from schemathesis.specs.openapi import checks as conforms
 from sqlalchemy import select
 from study_attacked import EVERYWHERE, SCRIPT, Person, Target, body_of, refused
 
-from explorelab.study.design import Server
-from explorelab.study.tables import choices, people
+from explorelab.study.config.design import Server
+from explorelab.study.database.tables import choices, people
 
 
 @pytest.fixture(scope="module")

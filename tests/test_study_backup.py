@@ -17,10 +17,10 @@ from study_lab import Lab, Tab
 from study_server import write_study
 from typer.testing import CliRunner
 
-from explorelab.cli import app
-from explorelab.study import tables
-from explorelab.study.settings import load_study
-from explorelab.study.store import open_store
+from explorelab.cli.app import app
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database import tables
+from explorelab.study.database.store import open_store
 
 run = CliRunner()
 
@@ -228,9 +228,9 @@ def test_postgresql_is_backed_up_and_restored(tmp_path: Path, server: Cluster) -
 
 def test_without_postgresqls_programs_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     from explorelab import InputError
-    from explorelab.study import backup_postgresql
+    from explorelab.study.backup import postgresql
 
-    monkeypatch.setattr(backup_postgresql.shutil, "which", lambda name: None)
-    monkeypatch.setattr(backup_postgresql.Path, "glob", lambda self, pattern: [])
+    monkeypatch.setattr(postgresql.shutil, "which", lambda name: None)
+    monkeypatch.setattr(postgresql.Path, "glob", lambda self, pattern: [])
     with pytest.raises(InputError, match="need its program pg_dump, which is not installed"):
-        backup_postgresql.program("pg_dump")
+        postgresql.program("pg_dump")

@@ -19,9 +19,9 @@ from playwright.sync_api import Browser, expect
 from study_people import PASSWORD, Desk
 
 from explorelab.errors import InputError
-from explorelab.study.admin_auth import COOKIE, KNOWN_COOKIE
-from explorelab.study.app import create_app
-from explorelab.study.public_address import below, parts_of
+from explorelab.study.admin.login import COOKIE, KNOWN_COOKIE
+from explorelab.study.server.application import create_app
+from explorelab.study.server.public_address import below, parts_of
 
 PREFIX = "/lab/study1"
 PROXIES = ["takes it off", "leaves it"]

@@ -25,7 +25,7 @@ from browser import (
 )  # fmt: skip
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 
-from explorelab.study import tables
+from explorelab.study.database import tables
 
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 

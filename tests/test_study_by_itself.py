@@ -9,9 +9,9 @@ import pytest
 from browser import DESKTOP, Study, chromium, served, stage, wait_for_trial
 from playwright.sync_api import Browser, Page, Route
 
-from explorelab.study import tables
-from explorelab.study.doubts import doubted
-from explorelab.study.piloting import links
+from explorelab.cli.pilot_runs import links
+from explorelab.study.database import tables
+from explorelab.study.session.doubts import doubted
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 from small_study import small_study
 from study_lab import Lab, Tab, in_play
 
-from explorelab.study import tables
-from explorelab.study.design import Payment
+from explorelab.study.config.design import Payment
+from explorelab.study.database import tables
 
 
 def test_a_reload_goes_on_where_it_was_and_the_old_page_is_refused(lab: Lab) -> None:

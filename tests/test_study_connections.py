@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from study_server import COMMAND, Served, write_study
 
-from explorelab.study import connections
+from explorelab.study.server import connections
 
 SHORT = """
 import sys

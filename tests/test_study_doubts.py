@@ -14,13 +14,13 @@ from study_lab import Lab, in_play
 from study_rows import Filler, small_study
 
 from explorelab.errors import InputError
-from explorelab.study.admin_overview import Overviews
-from explorelab.study.admin_person import person_detail
-from explorelab.study.doubts import REASONS, SHARES, TOLD, doubted, doubts
-from explorelab.study.export import export_study
-from explorelab.study.payment import pay
-from explorelab.study.store import engine_for
-from explorelab.study.tables import choices, events, people
+from explorelab.study.admin.overview import Overviews
+from explorelab.study.admin.person import person_detail
+from explorelab.study.database.store import engine_for
+from explorelab.study.database.tables import choices, events, people
+from explorelab.study.export.export_study import export_study
+from explorelab.study.payment.payment import pay
+from explorelab.study.session.doubts import REASONS, SHARES, TOLD, doubted, doubts
 
 STUDY = small_study(n_trials=4)
 NOW = 1_800_000_000.0

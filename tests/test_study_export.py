@@ -18,15 +18,15 @@ from study_rows import CONSENT, Filler, contents, fill, small_study
 from typer.testing import CliRunner
 
 import explorelab as xl
-from explorelab.cli import app
+from explorelab.choices.reading import check_choices
+from explorelab.cli.app import app
 from explorelab.errors import InputError
-from explorelab.people.reading import check_choices
-from explorelab.reporting.words import who_played
-from explorelab.study import tables
-from explorelab.study.export import export_study
-from explorelab.study.export_cells import cell, moment, safe
-from explorelab.study.psychds import VARIABLES, data_name
-from explorelab.study.store import engine_for
+from explorelab.plots.words import who_played
+from explorelab.study.database import tables
+from explorelab.study.database.store import engine_for
+from explorelab.study.export.cells import cell, moment, safe
+from explorelab.study.export.export_study import export_study
+from explorelab.study.export.psychds import VARIABLES, data_name
 
 STUDY = small_study()
 IN_IT = ("prolific", "mturk", "plain", "training", "half-way", "one choice", "withdrawn", "reading", "poor", "rich")

@@ -16,9 +16,10 @@ from sqlalchemy import Engine, create_engine, event
 from study_rows import BEGAN, Filler, contents, fill, fill_many, small_study
 
 from explorelab.errors import InputError
-from explorelab.study import export, export_folder, export_rows, tables
-from explorelab.study.export import export_study
-from explorelab.study.store import engine_for
+from explorelab.study.database import tables
+from explorelab.study.database.store import engine_for
+from explorelab.study.export import export_folder, export_study, rows
+from explorelab.study.export.export_study import export_study
 
 STUDY = small_study()
 
@@ -68,13 +69,13 @@ def test_others_may_write_meanwhile(
         made = engine_for(url, tmp_path)
     filler = Filler(made, STUDY)
     filler.person()
-    original = export_rows.participant_rows
+    original = rows.participant_rows
 
     def with_a_newcomer(*given: Any) -> Any:
         filler.person()
         return original(*given)
 
-    monkeypatch.setattr(export_rows, "participant_rows", with_a_newcomer)
+    monkeypatch.setattr(rows, "participant_rows", with_a_newcomer)
     done = export_study(STUDY, made, tmp_path / "out")
     assert (done.n_people, done.n_blocks, done.n_choices, done.n_events) == (1, 3, 27, 3)
     assert export_study(STUDY, made, tmp_path / "out").n_people == 2
@@ -94,7 +95,7 @@ def test_an_export_that_fails_leaves_everything_as_it_was(
         yield ("P1", 1, 0, "visible", None, None, 1.0, None, BEGAN)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(export_rows, "event_rows", interrupted)
+    monkeypatch.setattr(rows, "event_rows", interrupted)
     for target in (out, tmp_path / "new"):
         with pytest.raises(KeyboardInterrupt):
             export_study(STUDY, engine, target)
@@ -153,13 +154,13 @@ def test_only_an_earlier_export_is_replaced(
 def test_what_was_put_there_meanwhile_is_kept(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Filler(engine, STUDY).person()
     out = export_study(STUDY, engine, tmp_path / "out").out
-    original = export_rows.event_rows
+    original = rows.event_rows
 
     def with_a_fit(*given: Any) -> Any:
         _other_file(out)
         return original(*given)
 
-    monkeypatch.setattr(export_rows, "event_rows", with_a_fit)
+    monkeypatch.setattr(rows, "event_rows", with_a_fit)
     with pytest.raises(InputError, match=r"fit\.nc"):
         export_study(STUDY, engine, out)
     assert (out / "fit.nc").read_text() == "mine"
@@ -243,11 +244,11 @@ def test_progress_counts_what_is_written(engine: Engine, tmp_path: Path, monkeyp
     Filler(engine, STUDY).person()
     seen: list[Any] = []
 
-    class Bar(export.Progress):
+    class Bar(export_study.Progress):
         def __init__(self, *given: Any) -> None:
             super().__init__(*given)
             seen.append(self)
 
-    monkeypatch.setattr(export, "Progress", Bar)
+    monkeypatch.setattr(export_study, "Progress", Bar)
     export_study(STUDY, engine, tmp_path / "out", progress=False)
     assert seen[0].done == seen[0]._total == 27 + 3

@@ -12,8 +12,8 @@ from sqlalchemy import delete, update
 from study_faults import Plan, run
 from study_ledger import Ledger, compare, identity_of
 
-from explorelab.study import tables
-from explorelab.study.store import open_store
+from explorelab.study.database import tables
+from explorelab.study.database.store import open_store
 
 SHORT = Plan(kills=6, reloads=10, cuts=10, tabs=5, repeats=10, operator=4)
 FULL = Plan(kills=200, reloads=100, cuts=50, tabs=50, repeats=100, operator=40)

@@ -12,7 +12,7 @@ import pytest
 from browser import DESKTOP, Study, chromium, served
 from playwright.sync_api import BrowserContext, FrameLocator, Page, Route, expect
 
-from explorelab.study import tables
+from explorelab.study.database import tables
 
 WORKER, SANDBOX = "https://worker.mturk.com", "https://workersandbox.mturk.com"
 

@@ -16,14 +16,14 @@ from sqlalchemy import select, update
 from study_lab import Lab, Tab, in_play
 
 from explorelab import InputError
-from explorelab.study import tables
-from explorelab.study.assignment import counts_of
-from explorelab.study.design import Server
-from explorelab.study.promises import check_promises
-from explorelab.study.serve import begun
-from explorelab.study.steady_clock import ALIVE
-from explorelab.study.store import Store, keep, open_store
-from explorelab.study.tokens import code_of, token_for
+from explorelab.study.config.design import Server
+from explorelab.study.database import tables
+from explorelab.study.database.store import Store, keep, open_store
+from explorelab.study.server.serve import begun
+from explorelab.study.session.assignment import counts_of
+from explorelab.study.session.promises import check_promises
+from explorelab.study.session.steady_clock import ALIVE
+from explorelab.study.session.tokens import code_of, token_for
 
 
 def test_a_study_edited_half_way_keeps_its_word(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from fastapi.testclient import TestClient
 from small_study import small_study
 from sqlalchemy import func, select
 
-from explorelab.study.app import create_app
-from explorelab.study.context import Context
-from explorelab.study.design import Server
-from explorelab.study.limits import network_of
-from explorelab.study.participant_api import pilot_key_of
-from explorelab.study.store import Store, open_store
-from explorelab.study.tables import people
+from explorelab.study.config.design import Server
+from explorelab.study.database.store import Store, open_store
+from explorelab.study.database.tables import people
+from explorelab.study.server.application import create_app
+from explorelab.study.server.context import Context
+from explorelab.study.server.participant_routes import pilot_key_of
+from explorelab.study.server.request_limits import network_of
 
 
 class Town:

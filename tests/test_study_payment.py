@@ -16,11 +16,11 @@ from sqlalchemy import Engine, func, select
 from study_rows import BEGAN, Filler, fill, small_study
 
 from explorelab.errors import InputError
-from explorelab.study import payment, payment_files
-from explorelab.study.design import Payment
-from explorelab.study.payment import MARK, pay
-from explorelab.study.store import engine_for
-from explorelab.study.tables import payments, people, settings
+from explorelab.study.config.design import Payment
+from explorelab.study.database.store import engine_for
+from explorelab.study.database.tables import payments, people, settings
+from explorelab.study.payment import payment, payment_files
+from explorelab.study.payment.payment import MARK, pay
 
 STUDY = small_study()
 

@@ -14,17 +14,17 @@ from sqlalchemy import Engine, select
 from study_server import write_study
 
 import explorelab as xl
-from explorelab.agents.types import Ways
+from explorelab.agents.agent import Ways
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay
-from explorelab.study import tables
-from explorelab.study.design import reward
-from explorelab.study.minds import Mind
-from explorelab.study.pilot import Robot, cast, described, run_pilot
-from explorelab.study.robots import RefusedError, hand
-from explorelab.study.serve import serving
-from explorelab.study.settings import load_study
-from explorelab.study.store import engine_for, remembered
+from explorelab.study.config.design import reward
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database import tables
+from explorelab.study.database.store import engine_for, remembered
+from explorelab.study.robots.minds import Mind
+from explorelab.study.robots.participant import RefusedError, hand
+from explorelab.study.robots.pilot import Robot, cast, described, run_pilot
+from explorelab.study.server.serve import serving
 
 STUDY = small_study(n_trials=30)
 AGENTS = {

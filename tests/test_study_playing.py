@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from study_lab import Lab, Tab, in_play
 
-from explorelab.study import tables
-from explorelab.study.game import start_square
+from explorelab.study.database import tables
+from explorelab.study.session.game import start_square
 
 
 def test_the_whole_way_from_arrival_to_the_code(lab: Lab) -> None:

@@ -18,13 +18,13 @@ from test_study_store import PERSON
 from typer.testing import CliRunner
 
 from explorelab import InputError
-from explorelab.cli import app
-from explorelab.study import tables
-from explorelab.study.initialise import init_study
-from explorelab.study.listening import EACH_ITS_OWN, bound
-from explorelab.study.serve import PASSWORD, is_local, password_for, serve, unfinished
-from explorelab.study.settings import load_study
-from explorelab.study.store import open_store
+from explorelab.cli.app import app
+from explorelab.study.config.new_study import init_study
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database import tables
+from explorelab.study.database.store import open_store
+from explorelab.study.server.listening import EACH_ITS_OWN, bound
+from explorelab.study.server.serve import PASSWORD, is_local, password_for, serve, unfinished
 
 
 @pytest.fixture

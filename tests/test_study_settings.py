@@ -8,12 +8,12 @@ import pytest
 from study_folder import change, new_study, problems
 from study_wrong_values import WRONG
 
-from explorelab.study.design import Cell
-from explorelab.study.initialise import FILES
-from explorelab.study.markdown import to_html
-from explorelab.study.settings import load_study
-from explorelab.study.settings_addresses import DATABASE
-from explorelab.study.settings_texts import PAGES, PLACEHOLDERS, template_labels
+from explorelab.study.config.addresses import DATABASE
+from explorelab.study.config.design import Cell
+from explorelab.study.config.markdown import to_html
+from explorelab.study.config.new_study import FILES
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.config.texts import PAGES, PLACEHOLDERS, template_labels
 
 
 @pytest.fixture

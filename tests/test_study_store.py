@@ -18,10 +18,11 @@ from small_study import small_study
 from sqlalchemy import Connection, MetaData, insert, select
 
 from explorelab import InputError
-from explorelab.study import people, tables
-from explorelab.study.identity import keyed_identity, who
-from explorelab.study.migrating import form_of, migrate, newest
-from explorelab.study.store import engine_for, open_store
+from explorelab.study.database import tables
+from explorelab.study.database.migrating import form_of, migrate, newest
+from explorelab.study.database.store import engine_for, open_store
+from explorelab.study.session import participants
+from explorelab.study.session.identity import keyed_identity, who
 
 PERSON = {
     "code": "abc", "identity": "i", "source": "plain", "pilot": False, "seed": 2**62 - 1, "stage": "play", "cell": "c",
@@ -179,7 +180,7 @@ def test_many_first_arrivals_of_one_person_are_one_person_on_postgresql(tmp_path
         store = open_store(server.new_database(), tmp_path)
         arrival = who({}, "0" * 64, pilot=False)
         works = [
-            lambda connection, page=page: people.arrive(connection, small_study(), arrival, page, 1.0)
+            lambda connection, page=page: participants.arrive(connection, small_study(), arrival, page, 1.0)
             for page in map(str, range(8))
         ]
         arrived = await asyncio.gather(*(store.write(work) for work in works))
@@ -194,9 +195,9 @@ def test_conditions_stay_balanced_when_all_come_at_once_on_postgresql(tmp_path: 
     study = small_study()
 
     def take_part(connection: Connection, number: int) -> str:
-        person = people.arrive(connection, study, who({}, f"{number:064x}", pilot=False), "p", 1.0)
-        version = people.version_of(study.texts.pages["consent"])
-        return str(people.consent(connection, study, person, True, version, 1.0).cell)
+        person = participants.arrive(connection, study, who({}, f"{number:064x}", pilot=False), "p", 1.0)
+        version = participants.version_of(study.texts.pages["consent"])
+        return str(participants.consent(connection, study, person, True, version, 1.0).cell)
 
     async def everyone() -> Counter[str]:
         store = open_store(server.new_database(), tmp_path)

@@ -16,13 +16,14 @@ from study_lab import Lab, Tab
 from study_rows import Filler
 from study_rows import small_study as row_study
 
-from explorelab.study import delivering, tables
-from explorelab.study.design import Completion, Payment
-from explorelab.study.export import export_study
-from explorelab.study.migrating import migrate
-from explorelab.study.payment import pay
-from explorelab.study.settings import load_study
-from explorelab.study.store import engine_for
+from explorelab.cli import study_results
+from explorelab.study.config.design import Completion, Payment
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database import tables
+from explorelab.study.database.migrating import migrate
+from explorelab.study.database.store import engine_for
+from explorelab.study.export.export_study import export_study
+from explorelab.study.payment.payment import pay
 
 PROMISED = Payment("EUR", base=4.0, per_point=0.01, most=6.0)
 CHANGED: dict[str, Any] = {
@@ -147,9 +148,9 @@ def test_people_of_an_older_database_keep_the_terms_of_the_day_it_was_first_open
     with engine.begin() as connection:
         connection.execute(text(f"INSERT INTO people ({names}) VALUES ({', '.join(f':{name}' for name in row)})"), row)
     engine.dispose()
-    with delivering.opened(folder):
+    with study_results.opened(folder):
         pass
     change(folder / "study.toml", "base = 5.00", "base = 2.50")
-    delivering.pay(folder, tmp_path / "pay", False)
+    study_results.pay(folder, tmp_path / "pay", False)
     (line,) = table(tmp_path / "pay")
     assert (line["base"], line["bonus"], line["total"]) == ("5.00", "0.50", "5.50")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from explorelab.study.design import Texts
-from explorelab.study.initialise import init_study
-from explorelab.study.settings import load_study
-from explorelab.study.settings_texts import PAGES, template_labels
-from explorelab.study.text_warnings import text_warnings
+from explorelab.study.config.design import Texts
+from explorelab.study.config.new_study import init_study
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.config.text_warnings import text_warnings
+from explorelab.study.config.texts import PAGES, template_labels
 
 GERMAN = "Vielen Dank für Ihre Teilnahme an dieser Studie, die von der Universität durchgeführt wird. " * 4
 ENGLISH = "Thank you for taking part in our study, which will take you about ten minutes of your time and is paid. " * 4
@@ -111,7 +111,7 @@ def test_pages_translated_without_their_labels_are_named(foreign: str, texts: Te
 def test_serve_prints_the_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import uvicorn
 
-    from explorelab.study import serve
+    from explorelab.study.server import serve
 
     monkeypatch.setattr(uvicorn, "run", lambda *_, **__: None)
     monkeypatch.delenv(serve.PASSWORD, raising=False)

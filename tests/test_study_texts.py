@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from study_folder import change, new_study, problems
 
+from explorelab._support.toml_lines import lines_of
 from explorelab.errors import InputError
-from explorelab.study import initialise
-from explorelab.study.initialise import FILES, init_study
-from explorelab.study.markdown import to_html
-from explorelab.study.settings import load_study
-from explorelab.study.settings_lines import lines_of
-from explorelab.study.settings_texts import PAGES, TEMPLATES, template_labels
+from explorelab.study.config import new_study
+from explorelab.study.config.markdown import to_html
+from explorelab.study.config.new_study import FILES, init_study
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.config.texts import PAGES, TEMPLATES, template_labels
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -122,7 +122,7 @@ def test_init_refuses_a_folder_with_something_in_it(tmp_path):
 
 @pytest.mark.parametrize(("failing", "there"), [("copyfile", False), ("copyfile", True), ("move", True)])
 def test_init_leaves_nothing_half_written(tmp_path, monkeypatch, there, failing):
-    real, calls = getattr(initialise.shutil, failing), []
+    real, calls = getattr(new_study.shutil, failing), []
 
     def full(source, target):
         calls.append(target)
@@ -132,7 +132,7 @@ def test_init_leaves_nothing_half_written(tmp_path, monkeypatch, there, failing)
 
     if there:
         (tmp_path / "new").mkdir()
-    monkeypatch.setattr(initialise.shutil, failing, full)
+    monkeypatch.setattr(new_study.shutil, failing, full)
     with pytest.raises(InputError, match="No space left on device"):
         init_study(tmp_path / "new")
     assert list(tmp_path.rglob("*")) == ([tmp_path / "new"] if there else [])

@@ -10,9 +10,9 @@ import pytest
 from small_study import small_study
 from study_lab import Lab, Tab, in_play
 
-from explorelab.study import tables
-from explorelab.study.doubts import doubted
-from explorelab.study.game import slack_s
+from explorelab.study.database import tables
+from explorelab.study.session.doubts import doubted
+from explorelab.study.session.game import slack_s
 
 
 def paper(folder: Path, **changes: Any) -> Lab:

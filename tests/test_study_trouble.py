@@ -20,13 +20,14 @@ from sqlalchemy.exc import OperationalError
 from study_lab import Lab, Tab, in_play
 from study_people import Desk
 
-from explorelab.study import group_writer, steady_clock, store_failures, store_load, tables
-from explorelab.study.people import expired
-from explorelab.study.refusals import Refused
-from explorelab.study.store import keep, open_store
-from explorelab.study.store_failures import POSTGRESQL, SQLITE, in_words, is_damaged
-from explorelab.study.store_load import LONGEST_WAIT_S, Load
-from explorelab.study.vitals import Vitals, notices
+from explorelab.study.database import failures, group_writer, tables, waiting
+from explorelab.study.database.failures import POSTGRESQL, SQLITE, in_words, is_damaged
+from explorelab.study.database.refusals import Refused
+from explorelab.study.database.store import keep, open_store
+from explorelab.study.database.vitals import Vitals, notices
+from explorelab.study.database.waiting import LONGEST_WAIT_S, Load
+from explorelab.study.session import steady_clock
+from explorelab.study.session.participants import expired
 
 HOURS_3 = 3 * 3600.0
 
@@ -61,10 +62,10 @@ def test_postgresqls_failures_are_said_in_words(code: str) -> None:
     assert "Error" not in said
 
 
-@pytest.mark.parametrize("text", store_failures.SAID)
+@pytest.mark.parametrize("text", failures.SAID)
 def test_connections_that_are_not_made_are_said_in_words(text: str) -> None:
     said = in_words(wrapped(psycopg.OperationalError(f"connection failed: FATAL: {text} at ...")))
-    assert said == store_failures.SAID[text]
+    assert said == failures.SAID[text]
 
 
 def full(file: Path) -> None:
@@ -224,7 +225,7 @@ def test_the_researcher_hears_of_waiting_before_anyone_is_put_off() -> None:
 def test_a_choice_that_was_put_off_is_kept_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     tab = in_play(lab)
     lab.store.load.lag_s = 1e12  # it goes down by itself
-    monkeypatch.setattr(store_load.random, "randint", lambda low, high: high)
+    monkeypatch.setattr(waiting.random, "randint", lambda low, high: high)
     lab.clock.now += 1.0
     report = tab.report(0, 3)
     refused = tab.post("choice", **report)

@@ -20,12 +20,12 @@ from study_server import write_study
 from typer.testing import CliRunner
 
 from explorelab import InputError
-from explorelab.cli import app
-from explorelab.cli_study import study as study_commands
-from explorelab.study import tables
-from explorelab.study.settings import load_study
-from explorelab.study.store import Store, open_store
-from explorelab.study.vitals import StoppedError
+from explorelab.cli.app import app
+from explorelab.cli.study_commands import study as study_commands
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database import tables
+from explorelab.study.database.store import Store, open_store
+from explorelab.study.database.vitals import StoppedError
 
 
 def row(n: int) -> Callable[[Connection], int]:
@@ -269,7 +269,7 @@ BAD_FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 @pytest.mark.parametrize("what", BAD_FILES)
 def test_a_database_that_cannot_be_used_is_one_sentence(what: str, tmp_path: Path) -> None:
-    from explorelab.study.serve import begun
+    from explorelab.study.server.serve import begun
 
     make, said = BAD_FILES[what]
     make(tmp_path / "study.db")
@@ -282,7 +282,7 @@ def test_a_database_that_cannot_be_used_is_one_sentence(what: str, tmp_path: Pat
 def test_the_database_of_another_study_is_refused(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from explorelab.study.serve import begun
+    from explorelab.study.server.serve import begun
 
     begun(small_study(), tmp_path)
     begun(replace(small_study(), name="renamed"), tmp_path)  # nobody has come yet
@@ -294,7 +294,7 @@ def test_the_database_of_another_study_is_refused(tmp_path: Path) -> None:
 
 
 def test_one_server_at_a_time(tmp_path: Path) -> None:
-    from explorelab.study.serve import begun
+    from explorelab.study.server.serve import begun
 
     store = open_store("sqlite:///study.db", tmp_path)
     store.claim()

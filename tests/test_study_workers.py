@@ -23,11 +23,11 @@ from study_server import Served, write_study
 from uvicorn.supervisors import Multiprocess
 
 from explorelab import InputError
-from explorelab.study import serving_claim
-from explorelab.study.listening import bound
-from explorelab.study.serve import begun, trusted
-from explorelab.study.settings import load_study
-from explorelab.study.supervising import Supervisor
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database import claim
+from explorelab.study.server.listening import bound
+from explorelab.study.server.serve import begun, trusted
+from explorelab.study.server.supervising import Supervisor
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def test_when_the_supervisor_is_killed_the_address_is_free(tmp_path: Path, serve
 def test_a_second_server_on_the_same_database_is_refused(
     tmp_path: Path, server: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving_claim, "ENDING_S", 0.3)
+    monkeypatch.setattr(claim, "ENDING_S", 0.3)
     database = server.new_database()
     with workers(tmp_path / "study", database):
         other = tmp_path / "other"
@@ -166,7 +166,7 @@ def test_workers_that_keep_failing_are_replaced_more_and_more_slowly(
         self.processes = [SimpleNamespace(exitcode=exit_code)]
 
     monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", replace)
-    monkeypatch.setattr("explorelab.study.supervising.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("explorelab.study.server.supervising.time.monotonic", lambda: clock[0])
     while clock[0] < 1200:
         supervisor.keep_subprocess_alive()
         clock[0] += 0.5

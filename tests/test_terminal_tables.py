@@ -12,8 +12,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import explorelab
-from explorelab.cli import app
-from explorelab.terminal_table import print_table
+from explorelab.cli.app import app
+from explorelab.cli.terminal_table import print_table
 
 HEADINGS = ["model", "median of something long", "quartiles", "observed regret", "published regret", "BIC", "why not"]
 

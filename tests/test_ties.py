@@ -11,12 +11,12 @@ from scipy import stats
 
 import explorelab as xl
 from explorelab.agents import parameters_of
-from explorelab.agents.choice import GREEDY, smallest_gap
-from explorelab.agents.types import Chance, Moment
+from explorelab.agents.agent import Chance, Moment
+from explorelab.agents.rules.choice import GREEDY, smallest_gap
+from explorelab.choices.writing import choices_from_runs
 from explorelab.fitting.likelihood import blocks_of, log_likelihoods, ways_of
-from explorelab.people.writing import choices_from_runs
 from explorelab.recovery.designs import design
-from explorelab.recovery.generate import generate
+from explorelab.recovery.simulated_choices import generate
 
 SQUARE = xl.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)
 ROWS_LAST = 36

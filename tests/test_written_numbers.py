@@ -12,11 +12,11 @@ import pytest
 from choice_files import tidy
 from typer.testing import CliRunner
 
-from explorelab.cli import app
-from explorelab.people.reading import choices_from_frame, read_choices
-from explorelab.people.writing import write_choices
-from explorelab.study.export_cells import Table
-from explorelab.written_numbers import tidied
+from explorelab._support.written_numbers import tidied
+from explorelab.choices.reading import choices_from_frame, read_choices
+from explorelab.choices.writing import write_choices
+from explorelab.cli.app import app
+from explorelab.study.export.cells import Table
 
 LEFT_OVERS = [1501.1 - 1500, 0.1 + 0.2, 60.1 - 59, -3 * 1.1, 1e6 + 0.1 - 1e6, 4.35 * 100]
 MEANT = [1.1, 0.3, 1.1, -3.3, None, 435.0]

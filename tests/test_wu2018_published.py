@@ -10,11 +10,11 @@ import pytest
 import wu2018_models as wu
 from scipy.stats import wilcoxon
 
-from explorelab.fitting.crossvalidation import cross_validate, folds_of
+from explorelab.choices.table import Choices
+from explorelab.comparison.left_out_blocks import cross_validate, folds_of
 from explorelab.fitting.model import prepare
-from explorelab.fitting.solve import predicted
+from explorelab.fitting.search.solve import predicted
 from explorelab.fitting.spaces import standard
-from explorelab.people.data import Choices
 
 pytestmark = pytest.mark.skipif(not wu.FOLDER.is_dir(), reason="the choices of Wu et al. (2018) are not here")
 

@@ -22,12 +22,13 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from explorelab.agents import choice, commitment, limits, trackers
-from explorelab.agents.correlated import ReplayedBelief, correlated
-from explorelab.agents.types import Agent, ChoiceRule, Learner, Limit, Rule
-from explorelab.fitting.crossvalidation import folds_of
-from explorelab.people.data import Choices
-from explorelab.people.wu2018 import load_wu2018
+from explorelab.agents.agent import Agent, ChoiceRule, Learner, Limit, Rule
+from explorelab.agents.learners import trackers
+from explorelab.agents.learners.correlated import ReplayedBelief, correlated
+from explorelab.agents.rules import choice, commitment, limits
+from explorelab.choices.table import Choices
+from explorelab.choices.wu2018 import load_wu2018
+from explorelab.comparison.left_out_blocks import folds_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "wu2018"
 MODELS = ("RBFUCB", "BMTUCB", "LRBFUCB", "LBMTUCB", "LocalSearch")

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorelab import theory
     from explorelab.agents import AGENTS, Agent
-    from explorelab.agents.habits import with_habits
-    from explorelab.agents.human import (
+    from explorelab.agents.named.human import (
         delta_rule,
         gp_ucb_constant,
         kalman_thompson,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
         variance_greedy,
         win_stay_lose_shift,
     )
-    from explorelab.agents.rivals import (
+    from explorelab.agents.named.rivals import (
         agrawal_hedge_teneketzis,
         bayes_ucb,
         boltzmann,
@@ -47,28 +46,28 @@ if TYPE_CHECKING:
         ucb2,
         ucb_v,
     )
-    from explorelab.agents.ucl import block_ucl, deterministic_ucl, stochastic_ucl
-    from explorelab.bounding import bounds
+    from explorelab.agents.named.ucl import block_ucl, deterministic_ucl, stochastic_ucl
+    from explorelab.agents.rules.habits import with_habits
+    from explorelab.choices.reading import check_choices, choices_from_frame, read_choices
+    from explorelab.choices.table import Choices
+    from explorelab.choices.writing import choices_from_runs, write_choices
+    from explorelab.choices.wu2018 import load_wu2018
+    from explorelab.comparison.compare import compare
+    from explorelab.comparison.group import select_models
+    from explorelab.comparison.left_out_blocks import cross_validate
+    from explorelab.comparison.psis import loo_by_block
     from explorelab.errors import ExplorelabError, InputError, PrecisionWarning
-    from explorelab.fitting.api import fit, load_fit
-    from explorelab.fitting.comparison import compare
-    from explorelab.fitting.crossvalidation import cross_validate
-    from explorelab.fitting.psis import loo_by_block
-    from explorelab.forms import fit_forms
-    from explorelab.people.data import Choices
-    from explorelab.people.group import select_models
-    from explorelab.people.phenotypes import phenotypes
-    from explorelab.people.reading import check_choices, choices_from_frame, read_choices
-    from explorelab.people.writing import choices_from_runs, write_choices
-    from explorelab.people.wu2018 import load_wu2018
+    from explorelab.fitting.fit import fit, load_fit
     from explorelab.recovery.designs import design
-    from explorelab.recovery.generate import generate
     from explorelab.recovery.latent import latent_variables
-    from explorelab.recovery.models import recover_models
-    from explorelab.recovery.parameters import recover_parameters
+    from explorelab.recovery.model_recovery import recover_models
+    from explorelab.recovery.parameter_recovery import recover_parameters
     from explorelab.recovery.predictive import predictive_check
-    from explorelab.reporting.run import report
-    from explorelab.simulation.api import simulate
+    from explorelab.recovery.simulated_choices import generate
+    from explorelab.regret.forms import fit_forms
+    from explorelab.regret.phenotypes import phenotypes
+    from explorelab.report.make import report
+    from explorelab.simulation.simulate import simulate
     from explorelab.tasks import (
         Task,
         bandit,
@@ -82,13 +81,14 @@ if TYPE_CHECKING:
         with_costs,
         with_noise,
     )
+    from explorelab.theory.agent_bounds import bounds
 
 __version__ = "0.1.0"
 
 _WHERE = {
     "agents": ("AGENTS", "Agent"),
-    "agents.habits": ("with_habits",),
-    "agents.human": (
+    "agents.rules.habits": ("with_habits",),
+    "agents.named.human": (
         "delta_rule",
         "gp_ucb_constant",
         "kalman_thompson",
@@ -100,7 +100,7 @@ _WHERE = {
         "variance_greedy",
         "win_stay_lose_shift",
     ),
-    "agents.rivals": (
+    "agents.named.rivals": (
         "agrawal_hedge_teneketzis",
         "bayes_ucb",
         "boltzmann",
@@ -117,28 +117,28 @@ _WHERE = {
         "ucb2",
         "ucb_v",
     ),
-    "agents.ucl": ("block_ucl", "deterministic_ucl", "stochastic_ucl"),
-    "bounding": ("bounds",),
+    "agents.named.ucl": ("block_ucl", "deterministic_ucl", "stochastic_ucl"),
+    "theory.agent_bounds": ("bounds",),
     "errors": ("ExplorelabError", "InputError", "PrecisionWarning"),
-    "fitting.api": ("fit", "load_fit"),
-    "fitting.comparison": ("compare",),
-    "fitting.crossvalidation": ("cross_validate",),
-    "fitting.psis": ("loo_by_block",),
-    "people.data": ("Choices",),
-    "people.reading": ("check_choices", "choices_from_frame", "read_choices"),
-    "people.writing": ("choices_from_runs", "write_choices"),
-    "people.wu2018": ("load_wu2018",),
-    "people.group": ("select_models",),
-    "people.phenotypes": ("phenotypes",),
-    "forms": ("fit_forms",),
+    "fitting.fit": ("fit", "load_fit"),
+    "comparison.compare": ("compare",),
+    "comparison.left_out_blocks": ("cross_validate",),
+    "comparison.psis": ("loo_by_block",),
+    "choices.table": ("Choices",),
+    "choices.reading": ("check_choices", "choices_from_frame", "read_choices"),
+    "choices.writing": ("choices_from_runs", "write_choices"),
+    "choices.wu2018": ("load_wu2018",),
+    "comparison.group": ("select_models",),
+    "regret.phenotypes": ("phenotypes",),
+    "regret.forms": ("fit_forms",),
     "recovery.designs": ("design",),
-    "recovery.generate": ("generate",),
+    "recovery.simulated_choices": ("generate",),
     "recovery.latent": ("latent_variables",),
-    "recovery.models": ("recover_models",),
-    "recovery.parameters": ("recover_parameters",),
+    "recovery.model_recovery": ("recover_models",),
+    "recovery.parameter_recovery": ("recover_parameters",),
     "recovery.predictive": ("predictive_check",),
-    "reporting.run": ("report",),
-    "simulation.api": ("simulate",),
+    "report.make": ("report",),
+    "simulation.simulate": ("simulate",),
     "tasks": (
         "Task",
         "bandit",

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from explorelab import checks
-from explorelab.agents.habits import HABITS, with_habits
+from explorelab._support import checks
+from explorelab.agents.agent import Agent
 from explorelab.agents.registry import AGENTS
-from explorelab.agents.types import Agent
+from explorelab.agents.rules.habits import HABITS, with_habits
 from explorelab.errors import unknown_name
 
 

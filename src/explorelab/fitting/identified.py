@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explorelab.fitting.model import Fitted
-from explorelab.fitting.solve import limits
+from explorelab.fitting.search.solve import limits
 
 NEAR_BOUND = 0.02
 """A parameter within this many standard units of a bound sits at it."""

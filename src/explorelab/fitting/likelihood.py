@@ -14,8 +14,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from explorelab.agents.types import Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
-from explorelab.people.data import NOWHERE, Choices, Layout
+from explorelab.agents.agent import Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
+from explorelab.choices.table import NOWHERE, Choices, Layout
 
 
 class Block(NamedTuple):

@@ -9,16 +9,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab import checks
+from explorelab._support import checks
 from explorelab.agents import Agent, agent_named, parameters_of
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
+from explorelab.choices.table import Choices
+from explorelab.cli.flags import name_and_value
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model
 from explorelab.fitting.spaces import Space, Units, axes_of, origin_of, space_for, units_of
-from explorelab.flags import name_and_value
-from explorelab.people.data import Choices
 
 
 class Fitted(NamedTuple):

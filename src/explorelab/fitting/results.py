@@ -15,14 +15,14 @@ import xarray as xr
 from scipy.stats import norm
 
 import explorelab
-from explorelab.fitting.best import Best
+from explorelab.choices.table import Choices
+from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen, without_information
 from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.model import Fitted
-from explorelab.fitting.optimise import REASONS, Status
-from explorelab.fitting.solve import Ending
+from explorelab.fitting.search.best import Best
+from explorelab.fitting.search.optimise import REASONS, Status
+from explorelab.fitting.search.solve import Ending
 from explorelab.fitting.spaces import SCALES, Space
-from explorelab.people.criteria import aic, bic, chance_nll, share_foreseen, without_information
-from explorelab.people.data import Choices
 
 
 def on_natural_scale(space: Space, z: np.ndarray) -> np.ndarray:

@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from explorelab import checks
+from explorelab._support import checks
+from explorelab._support.rounding import spread
+from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
-from explorelab.people.data import Choices
-from explorelab.rounding import spread
 
 
 class Scale(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from explorelab import checks
-from explorelab.door import door
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.choices.table import NOWHERE, Choices
+from explorelab.choices.task_file import layout_of
 from explorelab.errors import InputError
-from explorelab.people.data import NOWHERE, Choices
-from explorelab.people.task_file import layout_of
 from explorelab.tasks import Task
 
 MOST_TRIALS = 2**28

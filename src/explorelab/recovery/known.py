@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from explorelab import checks
+from explorelab._support import checks
 from explorelab.agents import Agent, agent_named
+from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.spaces import Dimension, Space
-from explorelab.people.data import Choices
-from explorelab.recovery.generate import played
+from explorelab.recovery.simulated_choices import played
 
 FIELDS = ("scale", "centre", "spread", "low", "high")
 

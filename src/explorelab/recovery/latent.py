@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from explorelab._support.door import door
+from explorelab._support.extras import needs
+from explorelab._support.files import write_whole
 from explorelab.agents import Agent
-from explorelab.agents.types import Params, Ways
-from explorelab.door import door
+from explorelab.agents.agent import Params, Ways
+from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-from explorelab.extras import needs
-from explorelab.files import write_whole
 from explorelab.fitting.likelihood import Block, replay
 from explorelab.fitting.objective import Model
-from explorelab.fitting.running import in_calls, mapped
-from explorelab.people.data import Choices
+from explorelab.fitting.search.batches import in_calls, mapped
 from explorelab.recovery.known import estimated, fitted_of, known_of, same_people
 
 ARMS = {

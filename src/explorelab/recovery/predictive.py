@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from explorelab import checks
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab._support.rounding import without_rounding
 from explorelab.agents import Agent
-from explorelab.door import door
+from explorelab.choices.table import Choices
+from explorelab.comparison.left_out_blocks import posterior_draws
 from explorelab.errors import InputError
-from explorelab.fitting.crossvalidation import posterior_draws
 from explorelab.fitting.results import on_natural_scale
-from explorelab.forms import PowerFit
-from explorelab.people.data import Choices
-from explorelab.recovery.generate import generate
+from explorelab.recovery.behaviour import CURVES, Each, mean_known, of_each
 from explorelab.recovery.known import Known, fitted_of, known_of, same_people
-from explorelab.recovery.statistics import CURVES, Each, mean_known, of_each
-from explorelab.rounding import without_rounding
+from explorelab.recovery.simulated_choices import generate
+from explorelab.regret.forms import PowerFit
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -11,13 +11,13 @@ import numpy as np
 import xarray as xr
 from scipy.stats import chi2
 
+from explorelab._support.rounding import spread
 from explorelab.agents import Agent
+from explorelab.choices.table import Choices
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Data, Model, block_log_likelihoods
-from explorelab.fitting.running import in_calls, mapped
+from explorelab.fitting.search.batches import in_calls, mapped
 from explorelab.fitting.spaces import standard
-from explorelab.people.data import Choices
-from explorelab.rounding import spread
 
 
 @partial(jax.jit, static_argnames="model")

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from explorelab import checks
+from explorelab._support import checks
+from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
+from explorelab.fitting.criteria import without_information
 from explorelab.fitting.results import on_natural_scale
 from explorelab.fitting.spaces import SCALES, Dimension
-from explorelab.people.criteria import without_information
-from explorelab.people.data import Choices
 from explorelab.recovery.known import Known, estimated
 
 type Within = Mapping[str, Sequence[Any]]

@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from explorelab.agents.types import Rule
+from explorelab.agents.agent import Rule
 from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
-from explorelab.simulation.statistics import UNIT
+from explorelab.simulation.ordered_sums import UNIT
 
 CACHE_NUMBERS = 163_840
 """Numbers of belief per batch that a CPU core keeps close: 16 correlated beliefs of 100 arms, 512 independent ones."""

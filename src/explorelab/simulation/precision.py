@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab.agents.types import Agent
+from explorelab.agents.agent import Agent
 from explorelab.tasks import Task
 
 FAR = 16

@@ -6,13 +6,7 @@ of horizons.
 """
 
 from explorelab.theory import corrected, published
-from explorelab.theory.arms import (
-    cost_of_transitions,
-    gaps,
-    lai_robbins_regret,
-    lai_robbins_visits,
-    regret_of_visits,
-)
+from explorelab.theory.arm_sums import cost_of_transitions, gaps, lai_robbins_regret, lai_robbins_visits, regret_of_visits
 from explorelab.theory.priors import PriorError, prior_error, prior_quality
 from explorelab.theory.promise import AlgorithmName, promised
 from explorelab.theory.quantile import (

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from explorelab.checks import numbers, scalar
+from explorelab._support.checks import numbers, scalar
 from explorelab.errors import InputError
 
 type Floats = npt.NDArray[np.float64]

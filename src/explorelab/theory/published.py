@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from explorelab.theory._checks import Floats, checked_beta, checked_times
-from explorelab.theory.arms import noise_to_signal, with_best_arm
+from explorelab.theory.arm_sums import noise_to_signal, with_best_arm
 from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE, SMALLEST_BETA
 
 NEEDS_TWO = " (log log T enters)"

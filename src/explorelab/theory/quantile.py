@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from explorelab.checks import numbers
-from explorelab.door import door
+from explorelab._support.checks import numbers
+from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, checked_beta, checked_times
 

@@ -1,0 +1,1 @@
+"""What every part of the package uses: checks, files, progress, words for errors."""

@@ -1,0 +1,163 @@
+"""Public functions check at the door that arguments are of the kind that their annotations name.
+
+Whether a number or a name makes sense is checked by the function itself; here a wrong kind of thing (a name for an agent,
+None for choices, a ragged list) is answered in one sentence before it fails somewhere deeper down.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
+from importlib import import_module
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from explorelab._support.checks import shown
+from explorelab.errors import InputError
+
+
+class Kind(NamedTuple):
+    """One kind of argument: what it is called in a sentence, and whether a value is one."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """The function, with arguments of a wrong kind refused; kinds that are not known here are let through."""
+    signature = inspect.signature(function)
+    checked = {name: kinds for name, each in signature.parameters.items() if (kinds := _kinds(str(each.annotation)))}
+
+    @wraps(function)
+    def at_the_door(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            return function(*args, **kwargs)  # Python's own sentence, which names the function too
+        for name, value in given.items():
+            if name not in checked:
+                continue
+            several = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+            for each in value if several else (value,):
+                check(name, each, checked[name])
+        return function(*args, **kwargs)
+
+    return at_the_door
+
+
+def check(name: str, value: Any, kinds: Sequence[Kind]) -> None:
+    """Raise unless the value is of one of the kinds."""
+    if not any(kind.fits(value) for kind in kinds):
+        expected = " or ".join(kind.words for kind in kinds)
+        of_type = "" if value is None else f" ({type(value).__name__})"
+        raise InputError(f"{name} must be {expected}, got {shown(value)}{of_type}.")
+
+
+@cache
+def _kinds(annotation: str) -> tuple[Kind, ...]:
+    """The kinds that an annotation names; none if there is one among them that is not known."""
+    found = [_kind(part) for part in _split(annotation, "|")]
+    known = tuple(kind for kind in found if kind is not None)
+    return known if len(known) == len(found) else ()
+
+
+def _kind(annotation: str) -> Kind | None:
+    if annotation in ("Method", "PowerFit", "Keep", "AlgorithmName") or annotation.startswith("Literal["):
+        return _PLAIN["str"]  # which words there are is the function's own business
+    if annotation in _PLAIN:
+        return _PLAIN[annotation]
+    if annotation in _CLASSES:
+        return Kind(_CLASSES[annotation][2], lambda value: isinstance(value, _class_of(annotation)))
+    outer, _, inside = annotation.removesuffix("]").partition("[")
+    if outer == "Sequence" and (kinds := _kinds(inside)):
+        # One name alone is a sequence of text to Python, and may be meant to be one.
+        return Kind(f"a list of {_plural(kinds)}", lambda value: _is_list(value, "str" in inside, _any_of(kinds)))
+    if outer == "Mapping":
+        _, values = _split(inside, ",")
+        kinds = _kinds(values)
+        words = f"a dictionary from names to {_plural(kinds)}" if kinds else "a dictionary by name"
+        return Kind(words, lambda value: _is_table(value) and all(map(_any_of(kinds), value.values())))
+    return None
+
+
+def _any_of(kinds: Sequence[Kind]) -> Callable[[Any], bool]:
+    return lambda value: not kinds or any(kind.fits(value) for kind in kinds)
+
+
+def _plural(kinds: Sequence[Kind]) -> str:
+    return " or ".join(_PLURALS.get(kind.words, kind.words) for kind in kinds)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts of an annotation between separators that are in no bracket."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def _is_list(value: Any, of_names: bool, fits: Callable[[Any], bool]) -> bool:
+    if isinstance(value, str):
+        return of_names
+    several = isinstance(value, list | tuple | range) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return several and all(map(fits, value))
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str) and "\0" not in os.fspath(value)
+
+
+def _is_numbers(value: Any) -> bool:
+    try:
+        return bool(np.asarray(value, dtype=np.float64).size)
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether it may be a whole number; which, and whether it is one, the function says."""
+    return isinstance(value, Integral | Real) and not isinstance(value, bool)
+
+
+_PLAIN = {
+    "None": Kind("None", lambda value: value is None),
+    "str": Kind("text", lambda value: isinstance(value, str)),
+    "bool": Kind("True or False", lambda value: isinstance(value, int | np.bool_) and value in (0, 1)),
+    "int": Kind("a whole number", _is_whole),
+    "float": Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool)),
+    "os.PathLike[str]": Kind("a path", _is_path),
+    "npt.ArrayLike": Kind("a number or an array of numbers", _is_numbers),
+    "Within": Kind("a dictionary by name", _is_table),
+    "Path": Kind("a path", _is_path),
+}
+_PLURALS = {
+    "text": "names", "a whole number": "whole numbers", "a number": "numbers", "a dictionary by name": "dictionaries",
+    "an agent, as ucb1() makes one": "agents", "a task, as bandit() makes one": "tasks",
+    "a fit, as fit() or load_fit() gives it": "fits",
+}  # fmt: skip
+_CLASSES = {
+    "Agent": ("explorelab.agents", "Agent", "an agent, as ucb1() makes one"),
+    "Choices": ("explorelab.choices.table", "Choices", "Choices, as read_choices gives them"),
+    "Task": ("explorelab.tasks.task", "Task", "a task, as bandit() makes one"),
+    "pd.DataFrame": ("pandas", "DataFrame", "a pandas.DataFrame"),
+    "xr.DataTree": ("xarray", "DataTree", "a fit, as fit() or load_fit() gives it"),
+    "xr.Dataset": ("xarray", "Dataset", "an xarray.Dataset, as simulate() gives it"),
+}
+
+
+def _class_of(annotation: str) -> type:
+    module, name, _ = _CLASSES[annotation]
+    found: type = getattr(import_module(module), name)
+    return found

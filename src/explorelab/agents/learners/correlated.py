@@ -1,0 +1,250 @@
+"""The correlated Gaussian learner.
+
+Conditioning on a reward r from arm i (covariance form; the paper's precision form fails for singular priors):
+
+    v = Sigma[:, i] / sqrt(noise_var + Sigma[i, i])
+    mu    += v (r - mu[i]) / sqrt(noise_var + Sigma[i, i])
+    Sigma -= v v'
+
+At first only the rows v_1 .. v_t are kept, and the one column of Sigma that a step needs is made of them: O(arms x t), least
+while t is small. After `ROWS_PER_ARM` x arms steps they are subtracted from the prior once and for all, and Sigma itself is
+kept: O(arms^2) whatever t is. When that happens, and how many rows there is room for, does not depend on the horizon: the
+first steps are the same, bit for bit, however many follow. Every number of an arm is made by the same operations in the same
+order as any other's, so that arms which are alike by symmetry stay alike.
+
+Rules that draw from the joint belief need a square root S of Sigma = S S', conditioned by Potter's update.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import lax
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float, Int
+
+from explorelab.agents.agent import Learner, Params, Told, Value
+from explorelab.agents.learners.independent import before_each
+from explorelab.agents.learners.kernels import KERNELS, correlation
+
+ROWS_PER_ARM = 4
+"""Rows cost arms x t a step, the covariance about 2 arms^2; measured to cross at t = 8 N for 25 arms, 4 N for 100."""
+
+FIRST_ROOM = 24
+"""Room for rows doubles in stages: each is compiled apart, and each row not yet there is a row not multiplied."""
+
+GRAIN = 32
+"""By how many units in the last place of prior_var / noise_sd two values may differ through rounding alone."""
+
+
+class CorrelatedBelief(NamedTuple):
+    """Correlated belief: the prior covariance and the rows to be subtracted from it, or the covariance itself."""
+
+    mean: Value
+    var: Value
+    rows: Float[Array, "row arm"]
+    arms: Int[Array, " row"]
+    """Which arm each row came from; -1 for rows not yet there."""
+    n_seen: Int[Array, ""]
+    cov: Float[Array, "arm arm"] | None = None
+    """None while there are rows."""
+    counted: Value | None = None
+    """How often each arm had been seen when the rows were given up, and since."""
+
+    @property
+    def sd(self) -> Value:
+        """Marginal standard deviation of each arm."""
+        return jnp.sqrt(self.var)
+
+    @property
+    def plays(self) -> Value:
+        """How often each arm has been seen; counted from rows when asked, which is cheaper than at every step."""
+        if self.counted is not None:
+            return self.counted
+        return (self.arms[:, None] == jnp.arange(self.mean.shape[0])).sum(0, dtype=jnp.int32)
+
+
+class RootBelief(NamedTuple):
+    """Correlated belief as a square root of its covariance."""
+
+    mean: Value
+    root: Float[Array, "arm arm"]
+    plays: Value
+
+    @property
+    def sd(self) -> Value:
+        """Marginal standard deviation of each arm."""
+        return jnp.sqrt((self.root**2).sum(1))
+
+
+def _prior_mean(params: Params, n_arms: int) -> Value:
+    return jnp.broadcast_to(params["prior_mean"], (n_arms,)).astype(params["prior_cov"].dtype)
+
+
+def init_correlated(params: Params, n_arms: int) -> CorrelatedBelief:
+    """The prior, with no rows yet."""
+    cov = params["prior_cov"]
+    rows, arms = jnp.zeros((0, n_arms), cov.dtype), jnp.zeros(0, jnp.int32)
+    return CorrelatedBelief(_prior_mean(params, n_arms), jnp.diag(cov), rows, arms, jnp.int32(0))
+
+
+def _rooms(n_arms: int) -> list[int]:
+    """How many rows there is room for, stage after stage."""
+    rooms, most = [FIRST_ROOM], ROWS_PER_ARM * n_arms
+    while 2 * rooms[-1] < most:
+        rooms.append(2 * rooms[-1])
+    return [*rooms[:-1], most]
+
+
+def stages_of_rooms(n_arms: int, horizon: int) -> tuple[int, ...]:
+    """The times until which each room lasts; what is left after the last goes without rows."""
+    return (*(room for room in _rooms(n_arms) if room < horizon), horizon)
+
+
+def resize_rows(params: Params, belief: CorrelatedBelief, until: int) -> CorrelatedBelief:
+    """The same belief with room for `until` rows, or its covariance where that is cheaper; rows not yet seen are zero."""
+    rooms = _rooms(belief.mean.shape[0])
+    if until > rooms[-1]:
+        return _without_rows(params, belief)
+    more = next(room for room in rooms if room >= until) - belief.rows.shape[0]
+    return belief._replace(
+        rows=jnp.pad(belief.rows, ((0, more), (0, 0))), arms=jnp.pad(belief.arms, (0, more), constant_values=-1)
+    )
+
+
+def _without_rows(params: Params, belief: CorrelatedBelief) -> CorrelatedBelief:
+    cov = params["prior_cov"] - belief.rows.T @ belief.rows
+    n_arms = belief.mean.shape[0]
+    return belief._replace(
+        rows=belief.rows[:0],
+        arms=belief.arms[:0],
+        cov=jnp.where(jnp.eye(n_arms, dtype=bool), belief.var, cov),
+        counted=belief.plays,
+    )
+
+
+def plays_of(params: Params, belief: CorrelatedBelief | RootBelief) -> Value:
+    """How often each arm has been seen."""
+    return belief.plays
+
+
+def update_correlated(
+    params: Params, belief: CorrelatedBelief, arm: Int[Array, ""], reward: Float[Array, ""]
+) -> CorrelatedBelief:
+    """The belief after one reward: the arm's posterior covariance column, scaled, is the next row."""
+    column = params["prior_cov"][arm] - belief.rows[:, arm] @ belief.rows if belief.cov is None else belief.cov[arm]
+    scale = lax.rsqrt(params["noise_var"] + belief.var[arm])
+    row = column * scale
+    after = belief._replace(
+        mean=belief.mean + row * ((reward - belief.mean[arm]) * scale),
+        # Rounding may take a variance that is really zero a hair below it.
+        var=jnp.maximum(belief.var - row**2, 0),
+        n_seen=belief.n_seen + 1,
+    )
+    if belief.cov is None:
+        return after._replace(
+            rows=lax.dynamic_update_index_in_dim(belief.rows, row, belief.n_seen, 0),
+            arms=belief.arms.at[belief.n_seen].set(arm.astype(jnp.int32)),
+        )
+    assert belief.counted is not None
+    return after._replace(cov=belief.cov - row[:, None] * row, counted=belief.counted.at[arm].add(1))
+
+
+class ReplayedBelief(NamedTuple):
+    """What was believed before each trial of a block."""
+
+    mean: Float[Array, "trial arm"]
+    sd: Float[Array, "trial arm"]
+    plays: Float[Array, "trial arm"]
+
+
+def replay_rows(params: Params, n_arms: int, told: Told) -> ReplayedBelief:
+    """The belief before every trial: with the choices given, the rows are one Cholesky factor and one triangular solve.
+
+    Trials not observed are made independent of everything, so that their rows are zero.
+    """
+    cov, mean = params["prior_cov"], _prior_mean(params, n_arms)
+    seen = told.observed.astype(cov.dtype)
+    cross = cov[told.arm] * seen[:, None]
+    gram = cross[:, told.arm] * seen + jnp.diag(jnp.where(told.observed, params["noise_var"], 1.0))
+    surprise = (told.reward - mean[told.arm]) * seen
+    solved = solve_triangular(jnp.linalg.cholesky(gram), jnp.column_stack([cross, surprise]), lower=True)
+    rows, news = solved[:, :-1], solved[:, -1:]
+    var = jnp.diag(cov) - before_each(rows**2)
+    # The square root of a variance that rounding took to zero has no derivative.
+    positive = var > 0
+    chosen = (told.arm[:, None] == jnp.arange(n_arms)) & told.observed[:, None]
+    return ReplayedBelief(
+        mean=mean + before_each(rows * news),
+        sd=jnp.where(positive, jnp.sqrt(jnp.where(positive, var, 1.0)), 0.0),
+        plays=before_each(chosen.astype(cov.dtype)),
+    )
+
+
+def init_root(params: Params, n_arms: int) -> RootBelief:
+    """The prior, with the symmetric square root that exists for singular covariances too."""
+    root = params["prior_root"]
+    return RootBelief(_prior_mean(params, n_arms), root, jnp.zeros(n_arms, root.dtype))
+
+
+def update_root(params: Params, belief: RootBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> RootBelief:
+    """The belief after one reward, by Potter's square-root form of the Kalman update (Bierman 1977, ch. II)."""
+    noise_var = params["noise_var"]
+    loading = belief.root[arm]
+    total = noise_var + loading @ loading
+    gain = belief.root @ loading / total
+    shrink = 1 / (1 + jnp.sqrt(noise_var / total))
+    return RootBelief(
+        mean=belief.mean + gain * (reward - belief.mean[arm]),
+        root=belief.root - shrink * jnp.outer(gain, loading),
+        plays=belief.plays.at[arm].add(1),
+    )
+
+
+def _prior_cov(kernel: str | None, params: Params, distances: Float[Array, "arm arm"] | None) -> Params:
+    if kernel is not None:
+        assert distances is not None  # checked at the door, where the error can name the task
+        cov = params["prior_var"] * correlation(KERNELS[kernel], distances, jnp.asarray(params["length_scale"]))
+        params = {**params, "prior_cov": cov}
+    cov = params["prior_cov"]
+    # What is subtracted from the prior variance leaves its rounding behind: of this size in a mean or a standard deviation.
+    grain = GRAIN * jnp.finfo(cov.dtype).eps * jnp.diag(cov).max() * lax.rsqrt(params["noise_var"])
+    return {**params, "grain": grain}
+
+
+def _prior_root(kernel: str | None, params: Params, distances: Float[Array, "arm arm"] | None) -> Params:
+    params = _prior_cov(kernel, params, distances)
+    eigenvalues, vectors = jnp.linalg.eigh(params["prior_cov"])
+    return {**params, "prior_root": vectors * jnp.sqrt(jnp.maximum(eigenvalues, 0))}
+
+
+@cache
+def correlated(kernel: str | None) -> Learner:
+    """The correlated learner for a named kernel, or for a prior covariance given as a matrix (`None`).
+
+    Cached, so that agents built twice are the same constant to `jit`.
+    """
+    return Learner(
+        name="correlated",
+        prepare=lambda params, distances: _prior_cov(kernel, params, distances),
+        init=init_correlated,
+        update=update_correlated,
+        stages=stages_of_rooms,
+        resize=resize_rows,
+        seen=plays_of,
+        replay=replay_rows,
+    )
+
+
+@cache
+def square_root(kernel: str | None) -> Learner:
+    """The correlated learner in square-root form: for rules that draw from the joint belief."""
+    return Learner(
+        name="correlated-square-root",
+        prepare=lambda params, distances: _prior_root(kernel, params, distances),
+        init=init_root,
+        update=update_root,
+        seen=plays_of,
+    )

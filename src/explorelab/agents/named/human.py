@@ -1,0 +1,183 @@
+"""Models of people, each a composition of the same parts as the algorithms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorelab._support import checks
+from explorelab.agents.agent import Learner, Rule
+from explorelab.agents.learners import trackers
+from explorelab.agents.named.ucl import CREDIBILITY_SCALE, credibility, free_prior, gaussian_prior
+from explorelab.agents.registry import Design, named_agent
+from explorelab.agents.rules import choice, commitment, limits
+from explorelab.agents.rules.habits import habitual
+
+SITUATED = ("stay", "travel", "novelty", "lapse")
+
+
+@named_agent
+def situated_ucl(
+    prior_mean: Any = 0.0,
+    prior_var: Any = 1.0,
+    length_scale: Any = 1.0,
+    kernel: str = "matern32",
+    prior_cov: Any = None,
+    noise_var: Any = None,
+    credibility_scale: Any = CREDIBILITY_SCALE,
+    credibility_power: Any = 1.0,
+    temperature: Any = 1.0,
+    stickiness: Any = 1.0,
+    travel_cost: Any = 3.0,
+    novelty: Any = 1.0,
+    lapse: Any = 0.02,
+) -> Design:
+    """Stochastic UCL of someone who stands somewhere: walks cost, the last arm and new arms have a pull, choices lapse.
+
+    The paper's model of people with a correlated prior, and the four habits `stay`, `travel`, `novelty` and `lapse`.
+    """
+    learner, params = _correlated(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params |= credibility(credibility_scale, credibility_power)
+    params["temperature"] = _temperature(temperature)
+    habits = {
+        "stickiness": checks.scalar("stickiness", stickiness),
+        "travel_cost": checks.scalar("travel_cost", travel_cost),
+        "novelty": checks.scalar("novelty", novelty),
+        "lapse": checks.scalar("lapse", lapse, at_least=0, at_most=1),
+    }
+    rule = habitual(choice.softmax_constant, SITUATED)
+    free = (*free_prior(params), "temperature", *habits)
+    return Design(Rule(learner, limits.upper_credible_limit, rule, commitment.every_step), params | habits, free=free)
+
+
+@named_agent
+def gp_ucb_constant(
+    bonus: Any = 0.5,
+    temperature: Any = 1.0,
+    prior_mean: Any = 0.0,
+    prior_var: Any = 1.0,
+    length_scale: Any = 1.0,
+    kernel: str = "squared-exponential",
+    prior_cov: Any = None,
+    noise_var: Any = None,
+) -> Design:
+    """Softmax over mean + bonus x sd of a Gaussian process, the same bonus at every time (people: Wu et al. 2018)."""
+    learner, params = _correlated(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params |= {"bonus": checks.scalar("bonus", bonus), "temperature": _temperature(temperature)}
+    rule = Rule(learner, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
+    return Design(rule, params, free=(*free_prior(params), "bonus", "temperature"))
+
+
+@named_agent
+def variance_greedy(
+    temperature: Any = 1.0,
+    prior_var: Any = 1.0,
+    length_scale: Any = 1.0,
+    kernel: str = "exponential",
+    prior_cov: Any = None,
+    noise_var: Any = None,
+) -> Design:
+    """Softmax over the sd of the belief: exploration alone, whatever the rewards."""
+    learner, params = _correlated(0.0, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params["temperature"] = _temperature(temperature)
+    rule = Rule(learner, limits.uncertainty, choice.softmax_constant, commitment.every_step)
+    # The reward does not matter, so neither does the prior mean; sd and temperature have one scale between them.
+    free = tuple(name for name in ("length_scale", "temperature") if name in params)
+    return Design(rule, params, free=free)
+
+
+@named_agent
+def kalman_ucb(
+    bonus: Any = 0.5,
+    temperature: Any = 1.0,
+    prior_mean: Any = 0.0,
+    prior_var: Any = 1.0,
+    drift_var: Any = 0.0,
+    noise_var: Any = None,
+) -> Design:
+    """Mean tracker: softmax over mean + bonus x sd of independent arms, which may drift (people: Daw et al. 2006)."""
+    params = _kalman(prior_mean, prior_var, drift_var, noise_var)
+    params |= {"bonus": checks.scalar("bonus", bonus), "temperature": _temperature(temperature)}
+    rule = Rule(trackers.kalman, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
+    return Design(rule, params, free=("prior_mean", "prior_var", "bonus", "temperature"))
+
+
+@named_agent
+def kalman_value(
+    temperature: Any = 1.0, prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any = 0.0, noise_var: Any = None
+) -> Design:
+    """Mean tracker: softmax over the expected reward of independent arms, which may drift."""
+    params = _kalman(prior_mean, prior_var, drift_var, noise_var) | {"temperature": _temperature(temperature)}
+    rule = Rule(trackers.kalman, limits.believed_mean, choice.softmax_constant, commitment.every_step)
+    return Design(rule, params, free=("prior_mean", "prior_var", "temperature"))
+
+
+@named_agent
+def kalman_thompson(prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any = 0.0, noise_var: Any = None) -> Design:
+    """Mean tracker: each arm with the probability that it is the best, independent arms, which may drift."""
+    params = _kalman(prior_mean, prior_var, drift_var, noise_var)
+    rule = Rule(trackers.kalman, limits.believed_mean, choice.probability_matching, commitment.every_step)
+    return Design(rule, params, free=("prior_mean", "prior_var"))
+
+
+@named_agent
+def delta_rule(learning_rate: Any = 0.3, temperature: Any = 1.0, prior_mean: Any = 0.0) -> Design:
+    """Softmax over expected rewards that move a share of the way to each reward (Rescorla & Wagner 1972)."""
+    params = {
+        "learning_rate": checks.scalar("learning_rate", learning_rate, at_least=0, at_most=1),
+        "temperature": _temperature(temperature),
+        "prior_mean": checks.real("prior_mean", prior_mean),
+    }
+    rule = Rule(trackers.delta_rule, limits.believed_mean, choice.softmax_constant, commitment.every_step)
+    return Design(rule, params, free=("prior_mean", "learning_rate", "temperature"))
+
+
+@named_agent
+def win_stay_lose_shift(win_stay: Any = 0.8, lose_shift: Any = 0.8) -> Design:
+    """After a reward no worse than the block's average so far: the same arm with probability win_stay; else away from it
+    with probability lose_shift, to any other arm alike (Robbins 1952).
+    """
+    params = {
+        "win_stay": checks.scalar("win_stay", win_stay, at_least=0, at_most=1),
+        "lose_shift": checks.scalar("lose_shift", lose_shift, at_least=0, at_most=1),
+    }
+    rule = Rule(trackers.last_outcome, limits.believed_mean, choice.win_stay_lose_shift, commitment.every_step)
+    return Design(rule, params, free=("win_stay", "lose_shift"))
+
+
+@named_agent
+def local_search(travel_cost: Any = 2.0) -> Design:
+    """Anywhere near the last arm, whatever the rewards: P(i) ~ (1 + walk)^-travel_cost."""
+    rule = Rule(_unmoved, limits.nothing, habitual(choice.uniform, ("travel",)), commitment.every_step)
+    return Design(rule, {"travel_cost": checks.scalar("travel_cost", travel_cost)}, free=("travel_cost",))
+
+
+@named_agent
+def random_choice() -> Design:
+    """Every available arm alike: the floor that any model of people must pass."""
+    return Design(Rule(_unmoved, limits.nothing, choice.uniform, commitment.every_step), {})
+
+
+_unmoved = trackers.counting
+"""The learner of rules that learn nothing."""
+
+
+def _correlated(
+    prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
+) -> tuple[Learner, dict[str, Any]]:
+    """As `gaussian_prior`; the defaults of the kernel mean nothing beside a matrix."""
+    if prior_cov is not None:
+        prior_var, length_scale = float("inf"), 0.0
+    return gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+
+
+def _kalman(prior_mean: Any, prior_var: Any, drift_var: Any, noise_var: Any) -> dict[str, Any]:
+    params = {
+        "prior_mean": checks.real("prior_mean", prior_mean),
+        "prior_var": checks.real("prior_var", prior_var, at_least=0),
+        "drift_var": checks.scalar("drift_var", drift_var, at_least=0),
+    }
+    return params if noise_var is None else {**params, "noise_var": checks.scalar("noise_var", noise_var, above=0)}
+
+
+def _temperature(value: Any) -> Any:
+    return checks.scalar("temperature", value, at_least=0)

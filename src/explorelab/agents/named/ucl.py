@@ -1,0 +1,148 @@
+"""The paper's four algorithms, as points of learner x limit x choice x commitment."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab.agents.agent import ChoiceRule, Commitment, Learner, Rule
+from explorelab.agents.learners import correlated, independent, kernels
+from explorelab.agents.registry import Design, named_agent
+from explorelab.agents.rules import choice, commitment, limits
+from explorelab.errors import InputError
+
+CREDIBILITY_SCALE = math.sqrt(2 * math.pi * math.e)
+"""K of the paper's theorems, sqrt(2 pi e)."""
+
+
+def gaussian_prior(
+    prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
+) -> tuple[Learner, dict[str, Any]]:
+    """The learner that a prior asks for, and its parameters: independent unless a covariance or length scale is given."""
+    params: dict[str, Any] = {"prior_mean": checks.real("prior_mean", prior_mean)}
+    if noise_var is not None:
+        params["noise_var"] = checks.scalar("noise_var", noise_var, above=0)
+    if prior_cov is not None:
+        params["prior_cov"] = checks.covariance("prior_cov", prior_cov)
+        if not np.isinf(checks.real("prior_var", prior_var, infinite=True)).all():
+            raise InputError("give either prior_cov or prior_var, not both: the matrix holds the variances.")
+        if np.any(np.asarray(length_scale) != 0):
+            raise InputError("give either prior_cov or length_scale, not both: each says how arms are correlated.")
+        return correlated.correlated(None), params
+    params["prior_var"] = checks.real("prior_var", prior_var, at_least=0, infinite=True)
+    scale = checks.scalar("length_scale", length_scale, at_least=0)
+    checks.one_of("kernel", kernel, kernels.KERNELS)
+    if scale == 0:
+        return independent.independent, params
+    if np.isinf(params["prior_var"]).any() or params["prior_var"].ndim:
+        raise InputError(
+            "a correlated prior (length_scale above 0) needs one finite prior_var; "
+            f"got {checks.shown(prior_var)}. An uninformative prior has no correlation to speak of."
+        )
+    params["length_scale"] = scale
+    return correlated.correlated(kernel), params
+
+
+def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRule, dict[str, Any]]:
+    """The softmax rule with this cooling schedule, and its parameter; one that belongs to another schedule is an error."""
+    rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
+    for name, value, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
+        if value is not None and cooling != belongs:
+            raise InputError(f"{name} belongs to cooling={belongs!r}, got cooling={cooling!r}.")
+    if cooling == "constant":
+        return rule, {"temperature": checks.scalar("temperature", 1.0 if temperature is None else temperature, at_least=0)}
+    if cooling == "log":
+        return rule, {"cooling_rate": checks.scalar("cooling_rate", 1.0 if cooling_rate is None else cooling_rate, above=0)}
+    return rule, {}
+
+
+def free_prior(params: dict[str, Any]) -> tuple[str, ...]:
+    """The parameters of a prior in which people differ; those given for each arm, or as a matrix, are not sought."""
+    names = ("prior_mean", "prior_var", "length_scale")
+    return tuple(name for name in names if name in params and np.ndim(params[name]) == 0)
+
+
+def credibility(scale: Any, power: Any) -> dict[str, Any]:
+    """K and a of the quantile 1 - 1/(K t^a)."""
+    why = "a smaller one puts the upper limit below the mean at t = 1"
+    return {
+        "credibility_scale": checks.scalar("credibility_scale (K)", scale, at_least=2, why=why),
+        "credibility_power": checks.scalar("credibility_power (a)", power, above=0),
+    }
+
+
+def _ucl(prior: tuple[Learner, dict[str, Any]], more: dict[str, Any], rule: ChoiceRule, when: Commitment) -> Design:
+    learner, params = prior
+    return Design(Rule(learner, limits.upper_credible_limit, rule, when), {**params, **more})
+
+
+@named_agent
+def deterministic_ucl(
+    prior_mean: Any = 0.0,
+    prior_var: Any = math.inf,
+    length_scale: Any = 0.0,
+    kernel: str = "exponential",
+    prior_cov: Any = None,
+    noise_var: Any = None,
+    credibility_scale: Any = CREDIBILITY_SCALE,
+    credibility_power: Any = 1.0,
+    ties: str = "lowest",
+) -> Design:
+    """At every step the arm with the highest upper credible limit (algorithm 1)."""
+    prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    rule = checks.one_of("tie rule", ties, choice.GREEDY)
+    return _ucl(prior, credibility(credibility_scale, credibility_power), rule, commitment.every_step)
+
+
+@named_agent
+def stochastic_ucl(
+    prior_mean: Any = 0.0,
+    prior_var: Any = math.inf,
+    length_scale: Any = 0.0,
+    kernel: str = "exponential",
+    prior_cov: Any = None,
+    noise_var: Any = None,
+    credibility_scale: Any = CREDIBILITY_SCALE,
+    credibility_power: Any = 1.0,
+    temperature: Any = None,
+    cooling: str = "constant",
+    cooling_rate: Any = None,
+    commitment: str = "every-step",
+) -> Design:
+    """Softmax over upper credible limits (algorithm 2): temperature constant, nu / log t ("log"), or "feedback".
+
+    A constant temperature (default 1) is the paper's model of people; feedback cooling is the one with a regret bound.
+    """
+    prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    rule, schedule = softmax(cooling, temperature, cooling_rate)
+    when = checks.one_of("commitment", commitment, COMMITMENTS)
+    design = _ucl(prior, credibility(credibility_scale, credibility_power) | schedule, rule, when)
+    return design._replace(free=(*free_prior(prior[1]), *schedule))
+
+
+COMMITMENTS = commitment.COMMITMENTS
+"""Bound here because the builder above has a parameter of the module's name."""
+
+
+@named_agent
+def block_ucl(
+    prior_mean: Any = 0.0,
+    prior_var: Any = math.inf,
+    length_scale: Any = 0.0,
+    kernel: str = "exponential",
+    prior_cov: Any = None,
+    noise_var: Any = None,
+    credibility_scale: Any = CREDIBILITY_SCALE,
+    credibility_power: Any = 1.0,
+    ties: str = "lowest",
+) -> Design:
+    """The highest upper credible limit, chosen anew for each of the paper's growing blocks (algorithm 3).
+
+    On a task with a graph of moves the same agent is the graphical block UCL algorithm (algorithm 4).
+    """
+    prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    rule = checks.one_of("tie rule", ties, choice.GREEDY)
+    return _ucl(prior, credibility(credibility_scale, credibility_power), rule, commitment.frames)

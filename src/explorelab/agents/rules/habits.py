@@ -1,0 +1,153 @@
+"""Habits of people, on top of any choice rule: keeping to the last arm, not going far, trying what is new, lapsing.
+
+    log P'(i) = log P(i) + stickiness [i = last]                        stay
+                         - travel_cost log(1 + walk(last, i))           travel
+                         + novelty [i never sampled] + const            novelty
+    P''(i)    = (1 - lapse) P'(i) + lapse / number of available arms    lapse
+
+P is what the rule alone would do. For a softmax the first three add to its logits, in units of log-odds, whatever the
+units of the rewards; a rule that chooses with certainty is left alone by them, except among ties. A walk goes along the
+axes: on a grid, it is the number of squares passed. The first choice of a block starts nowhere, and travel costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Int
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.agents.agent import Agent, Available, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.agents.rules.choice import draw_from, log_of
+from explorelab.errors import InputError, unknown_name
+
+type Change = Callable[[Params, Any, Value, Moment, Available], Value]
+"""Log-probabilities after the habit, from those before it."""
+
+
+def _stay(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+    last = jnp.arange(log_probs.shape[0]) == moment.position
+    return jax.nn.log_softmax(log_probs + jnp.where(last, params["stickiness"], 0.0))
+
+
+def _travel(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+    away = jnp.log1p(params["walks"][jnp.maximum(moment.position, 0)])
+    return jax.nn.log_softmax(log_probs - jnp.where(moment.position < 0, 0.0, params["travel_cost"] * away))
+
+
+def _novelty(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+    return jax.nn.log_softmax(log_probs + jnp.where(belief.plays == 0, params["novelty"], 0.0))
+
+
+def _lapse(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+    allowed = jnp.ones(log_probs.shape, bool) if available is None else available
+    log_even = -jnp.log(allowed.sum().astype(log_probs.dtype))
+    lapse = params["lapse"]
+    # Every branch is finite with finite derivatives, taken or not: what cannot be chosen stands at 0 meanwhile.
+    possible = allowed & (log_probs > -jnp.inf)
+    own = jnp.where(possible, log_probs, 0.0)
+    larger = lax.stop_gradient(jnp.maximum(own, log_even))
+    mixture = (1 - lapse) * jnp.where(possible, jnp.exp(own - larger), 0.0) + lapse * jnp.exp(log_even - larger)
+    mixed = larger + log_of(mixture)
+    # Without lapses, what the rule does, however improbable; and the slope of the mixture there.
+    unlapsed = own + lapse * jnp.expm1(jnp.minimum(log_even - own, _STEEPEST))
+    mixed = jnp.where(lapse > 0, mixed, jnp.where(possible, unlapsed, -jnp.inf))
+    return jnp.where(allowed, mixed, -jnp.inf)
+
+
+_STEEPEST = 80.0
+"""Log of the steepest slope along the lapse that is told from infinity, in single precision too."""
+
+
+class Habit(NamedTuple):
+    """A habit, its parameter, and a value that the parameter has when none is given."""
+
+    change: Change
+    parameter: str
+    default: float
+    bounds: dict[str, float]
+
+
+HABITS: dict[str, Habit] = {
+    "stay": Habit(_stay, "stickiness", 1.0, {}),
+    "travel": Habit(_travel, "travel_cost", 1.0, {}),
+    "novelty": Habit(_novelty, "novelty", 1.0, {}),
+    "lapse": Habit(_lapse, "lapse", 0.05, {"at_least": 0, "at_most": 1}),
+}
+"""In the order in which they act, whatever the order in which they are named."""
+
+
+@cache
+def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
+    """The choice rule with these habits; cached, so that agents built twice are the same constant to `jit`."""
+
+    def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+        result = rule.log_probs(params, belief, value, moment, available)
+        for name in habits:
+            result = HABITS[name].change(params, belief, result, moment, available)
+        return result
+
+    def draw(
+        params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    ) -> Int[Array, ""]:
+        return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
+
+    walks = rule.walks or "travel" in habits
+    return replace(rule, name="+".join((rule.name, *habits)), log_probs=log_probs, draw=draw, walks=walks)
+
+
+@door
+def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
+    """The agent with these habits: "stay", "travel", "novelty", "lapse"; and values for their parameters.
+
+    `with_habits(agent, "stay", lapse=0.02)` keeps to the last arm (stickiness 1) and lapses in 2 % of choices. The result
+    simulates and fits like any agent; the habits' parameters are free in a fit.
+    """
+    by_parameter = {habit.parameter: name for name, habit in HABITS.items()}
+    for name in habits:
+        checks.one_of("habit", name, HABITS)
+    for parameter in values:
+        if parameter not in by_parameter:
+            raise unknown_name("parameter of a habit", parameter, by_parameter)
+    wanted = tuple(name for name in HABITS if name in habits or HABITS[name].parameter in values)
+    if not wanted:
+        return agent
+    already = [HABITS[name].parameter for name in wanted if HABITS[name].parameter in agent.params]
+    if already:
+        raise InputError(f"{agent.name} has a {already[0]} of its own: give it there.")
+    params = {
+        HABITS[name].parameter: checks.scalar(
+            HABITS[name].parameter, values.get(HABITS[name].parameter, HABITS[name].default), **HABITS[name].bounds
+        )
+        for name in wanted
+    }
+    return replace(
+        agent,
+        name="+".join((agent.name, *wanted)),
+        rule=replace(agent.rule, choice=habitual(agent.rule.choice, wanted)),
+        params={**agent.params, **params},
+        given={**agent.given, **{name: float(value) for name, value in params.items()}},
+        build=_rebuild(agent, wanted, values),
+        free=(*agent.free, *params),
+    )
+
+
+def _rebuild(agent: Agent, habits: tuple[str, ...], values: dict[str, Any]) -> Callable[..., Agent]:
+    """Builds the agent with the same habits and other values, for sweeps and fits."""
+    own = {HABITS[name].parameter for name in habits}
+
+    def build(**given: Any) -> Agent:
+        assert agent.build is not None
+        base = agent.build(**{name: value for name, value in given.items() if name not in own})
+        return with_habits(base, *habits, **{**values, **{name: given[name] for name in own & given.keys()}})
+
+    # Whoever asks what the agent can be given hears of its own parameters too.
+    build.__wrapped__ = agent.build  # type: ignore[attr-defined]
+    return build

@@ -1,0 +1,1 @@
+"""What people chose: files, their check, and the table of choices."""

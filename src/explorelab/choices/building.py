@@ -1,0 +1,136 @@
+"""`Choices` from rows that have passed the check."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from explorelab.choices.checks.look import Look, Trials
+from explorelab.choices.checks.order import people_table
+from explorelab.choices.checks.schema import conditions_of
+from explorelab.choices.columns import as_numbers, as_text, codes_of, typed
+from explorelab.choices.table import NOWHERE, Choices, Exclusion, Layout
+
+
+def build(look: Look, trials: Trials, source: str) -> Choices:
+    """The arrays of every block: people in the order of the file, blocks by number (or in the order of the file)."""
+    people = people_table(trials)
+    exclusions = exclusions_of(trials, people)
+    kept = ~people.excluded.to_numpy()[trials.participant]
+    row, column, first = _places(trials, kept)
+    shape = (len(first), int(column.max(initial=0)) + 1)
+    seen = trials.observed[kept]
+    missed = (trials.missed & ~trials.forced)[kept]
+
+    def filled(values: np.ndarray, otherwise: float, dtype: type) -> np.ndarray:
+        array: np.ndarray = np.full(shape, otherwise, dtype)
+        array[row, column] = values
+        return array
+
+    names, _ = conditions_of(look, trials.group)
+    who, of_row = np.unique(trials.participant[first], return_inverse=True)
+    return Choices(
+        layout=trials.layout,
+        participants=tuple(trials.participants[i] for i in who),
+        participant=of_row,
+        block=np.array([trials.blocks[i] for i in trials.block[first]], dtype=str),
+        arm=filled(np.where(seen, trials.arm[kept], NOWHERE), NOWHERE, np.int32),
+        reward=filled(np.where(seen, trials.reward[kept], 0.0), 0.0, np.float64),
+        observed=filled(seen, False, bool),
+        scored=filled(trials.scored[kept], False, bool),
+        present=filled(np.ones(len(row), bool), False, bool),
+        missed=filled(missed, False, bool) if (missed & seen).any() else None,
+        available=_available(trials, kept, row, column, shape),
+        means=_means(look, first, trials.layout),
+        start=_start(trials, first),
+        conditions={name: typed(look.frame[name])[first] for name in names},
+        exclusions=exclusions,
+        table=_table(look, trials, kept),
+        source=source,
+        players=look.task.players,
+        note=" ".join(part for part in (look.task.note, *look.inferred) if part),
+    )
+
+
+def exclusions_of(trials: Trials, people: pd.DataFrame) -> tuple[Exclusion, ...]:
+    """Who is left out, with how many trials, and why."""
+    left_out = people[people.excluded]
+    return tuple(
+        Exclusion(trials.participants[i], "", int(n), reason)
+        for i, n, reason in zip(left_out.index, left_out.n_trials, left_out.reason, strict=True)
+    )
+
+
+def _places(trials: Trials, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each kept row its row and column among the arrays, and for each of their rows where in the file its block is."""
+    participant, group, trial = trials.participant[kept], trials.group[kept], trials.trial[kept]
+    rank = _block_ranks(trials)[trials.block[kept]] if _numbered(trials.blocks) else group
+    order = np.lexsort((trial, rank, participant))
+    begins = np.r_[True, np.diff(group[order]) != 0]
+    row_of, column_of = np.empty(len(order), int), np.empty(len(order), int)
+    row_of[order] = np.cumsum(begins) - 1
+    column_of[order] = np.arange(len(order)) - np.flatnonzero(begins)[np.cumsum(begins) - 1]
+    return row_of, column_of, np.flatnonzero(kept)[order[begins]]
+
+
+def _numbered(blocks: list[str]) -> bool:
+    try:
+        return all(np.isfinite(float(block)) for block in blocks)
+    except ValueError:
+        return False
+
+
+def _block_ranks(trials: Trials) -> np.ndarray:
+    return np.argsort(np.argsort([float(block) for block in trials.blocks], kind="stable"))
+
+
+def _available(
+    trials: Trials, kept: np.ndarray, row: np.ndarray, column: np.ndarray, shape: tuple[int, int]
+) -> np.ndarray | None:
+    """Every arm where nothing else is said, and on trials that a block does not have."""
+    if trials.available is None:
+        return None
+    codes, masks = trials.available
+    available = np.ones((*shape, trials.layout.n_arms), bool)
+    available[row, column] = masks[codes[kept]]
+    return None if available.all() else available
+
+
+def _means(look: Look, first: np.ndarray, layout: Layout) -> np.ndarray | None:
+    task = look.task
+    if not task.means:
+        return None
+    if not task.means_by:
+        return np.tile(task.means[""], (len(first), 1))
+    codes, labels = codes_of(look.frame[task.means_by].iloc[first])
+    return np.stack([task.means[label] for label in labels])[codes]
+
+
+def _start(trials: Trials, first: np.ndarray) -> np.ndarray | None:
+    if trials.start is None or (trials.start[first] == NOWHERE).all():
+        return None
+    return trials.start[first]
+
+
+def _table(look: Look, trials: Trials, kept: np.ndarray) -> pd.DataFrame:
+    """The rows that stay in, in the order of the file, with columns of one type each; arms count from 0."""
+    frame = look.frame.loc[kept]
+    table = pd.DataFrame(
+        {
+            "participant": np.array(trials.participants, object)[trials.participant[kept]],
+            "block": np.array(trials.blocks, object)[trials.block[kept]],
+            "trial": trials.trial[kept],
+            "arm": trials.arm[kept],
+            "reward": trials.reward[kept],
+        }
+    )
+    for name in frame.columns:
+        if name in ("missed", "forced"):
+            table[name] = getattr(trials, name)[kept]
+        elif name == "reaction_time_ms":
+            table[name] = as_numbers(frame[name])[0]
+        elif name == "available":
+            table[name] = as_text(frame[name])
+        elif name not in table.columns and name != look.task.start:
+            table[name] = typed(frame[name])
+    return table

@@ -1,0 +1,161 @@
+"""Choices from a file or a table, checked at the door; nothing is dropped without being listed and counted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from explorelab._support.door import door
+from explorelab.choices.building import build
+from explorelab.choices.checks.look import Look, Trials
+from explorelab.choices.checks.problem import Problem
+from explorelab.choices.checks.schema import conditions_of, look_at
+from explorelab.choices.raw import Raw, raw_of_frame, read_raw
+from explorelab.choices.table import Choices, Exclusion
+from explorelab.choices.task_file import AnyTask, task_of
+from explorelab.errors import InputError
+
+MOST_LISTED = 20
+"""How many problems the message of an error lists; the others are counted."""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What was found in a file of choices."""
+
+    source: str
+    problems: Sequence[Problem] = ()
+    """What must be put right."""
+    warnings: Sequence[Problem] = ()
+    """What is allowed but worth a look."""
+    exclusions: Sequence[Exclusion] = ()
+    """What is kept out of the analysis."""
+    notes: Sequence[str] = ()
+    """How the file was understood."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Participants, blocks, trials, and those scored, missed, forced, excluded; empty where rows could not be read."""
+    choices: Choices | None = None
+    """The choices, if there is no problem."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing that must be put right."""
+        return not self.problems
+
+    def message(self) -> str:
+        """All problems in one message: a sentence if there is one, otherwise a list."""
+        sentences = [f"{problem}" for problem in self.problems[:MOST_LISTED]]
+        if len(self.problems) == 1:
+            only = self.problems[0]
+            joined = ", " if only.row is not None or only.column else ": "
+            return f"{self.source}{joined}{sentences[0]}" if not sentences[0].startswith(self.source) else sentences[0]
+        more = len(self.problems) - MOST_LISTED
+        lines = [f"{self.source}: {len(self.problems)} problems:", *(f"  - {sentence}" for sentence in sentences)]
+        return "\n".join([*lines, f"  and {more} more."] if more > 0 else lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """The same, as a table for JSON."""
+        return {
+            "source": self.source,
+            "ok": self.ok,
+            "counts": self.counts,
+            "problems": [problem.as_json() for problem in self.problems],
+            "warnings": [warning.as_json() for warning in self.warnings],
+            "exclusions": [vars(exclusion) for exclusion in self.exclusions],
+            "notes": list(self.notes),
+        }
+
+
+@door
+def read_choices(path: str | os.PathLike[str], task: AnyTask = None) -> Choices:
+    """The choices in a CSV or Parquet file; an error that lists everything wrong with it.
+
+    `task` says what the arms are: a TOML file (by default the one beside, choices.toml for choices.csv), a table of the same
+    settings, or a task that can be simulated. Without any, the arms are inferred, which the choices' `note` says.
+    A missed trial (missed = 1) is not scored, and learned from only if it has an arm and a reward; a forced one is learned
+    from, but not scored.
+    """
+    return _choices(check_choices(path, task))
+
+
+@door
+def check_choices(path: str | os.PathLike[str], task: AnyTask = None) -> CheckReport:
+    """What was found in a CSV or Parquet file: problems, warnings, exclusions, notes, counts; the choices if it is fine."""
+    source = os.fspath(path)
+    try:
+        known = task_of(task, Path(path))
+        return _report(look_at(read_raw(Path(path)), known), source)
+    except InputError as error:
+        return CheckReport(source, [Problem("", str(error).rstrip("."))])
+
+
+@door
+def choices_from_frame(frame: pd.DataFrame, task: AnyTask = None, source: str = "table") -> Choices:
+    """The choices in a table, checked as a file is; `task` as in `read_choices`. Rows are named as `frame.iloc` counts."""
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
+    return _choices(_report(look_at(_raw(frame, source), task_of(task)), source))
+
+
+def _raw(frame: pd.DataFrame, source: str) -> Raw:
+    return raw_of_frame(frame, source)
+
+
+def _choices(report: CheckReport) -> Choices:
+    if report.choices is None:
+        raise InputError(report.message())
+    return report.choices
+
+
+def _report(look: Look, source: str) -> CheckReport:
+    trials = look.trials
+    choices = build(look, trials, source) if trials is not None and not look.problems else None
+    notes = [*look.inferred, *look.notes]
+    if trials is not None and choices is not None:
+        notes += _more_notes(look, trials)
+    return CheckReport(
+        source,
+        _by_row(look.problems),
+        look.warnings,
+        choices.exclusions if choices is not None else (),
+        notes,
+        _counts(trials, choices) if trials is not None else {},
+        choices,
+    )
+
+
+def _by_row(problems: list[Problem]) -> list[Problem]:
+    """Problems of the whole file first, then in the order of their first rows."""
+    return sorted(problems, key=lambda problem: -1 if problem.row is None else problem.row)
+
+
+def _more_notes(look: Look, trials: Trials) -> list[str]:
+    notes = []
+    varying = conditions_of(look, trials.group)[1]
+    if varying:
+        notes.append(f"Columns that vary within a block are kept in the table, not as conditions: {', '.join(varying)}.")
+    lost = trials.missed & ~trials.observed & np.isfinite(trials.reward) & (trials.reward != 0)
+    if lost.any():
+        notes.append(f"Missed trials with a reward but no arm: {lost.sum()}; nothing is learned from them.")
+    return notes
+
+
+def _counts(trials: Trials, choices: Choices | None) -> dict[str, int]:
+    counts = {
+        "participants": len(trials.participants),
+        "blocks": int(trials.group.max(initial=-1)) + 1,
+        "trials": len(trials.rows),
+        "missed": int(trials.missed.sum()),
+        "forced": int(trials.forced.sum()),
+        "scored": int(trials.scored.sum()),
+        "arms": trials.layout.n_arms,
+    }
+    if choices is not None:
+        counts["excluded"] = len(choices.exclusions)
+    return counts

@@ -1,0 +1,176 @@
+"""What people chose, as arrays: a row for each block that someone played, a column for each of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from explorelab.tasks.places import distances_between, walks_between
+
+NOWHERE = -1
+"""The arm of a trial without one, and where a person stands who has not chosen yet."""
+
+
+PLAYERS = {
+    "people": ("person", "people"),
+    "robots": ("robot", "robots"),
+    "simulated": ("simulated person", "simulated people"),
+}
+"""Who may have made choices, as a task file says it, and what one and many of them are called."""
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Something in the file that is kept out of the analysis, and why."""
+
+    participant: str
+    block: str
+    """Empty: all blocks of this participant."""
+    n_trials: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the arms are: how many, where they lie, how rewards vary."""
+
+    n_arms: int
+    places: np.ndarray | None = None
+    """Where each arm lies (arm x dimension); None: nowhere in particular."""
+    noise_var: float | None = None
+    """Variance of a reward about its arm's mean, where it is known."""
+    shape: tuple[int, int] | None = None
+    """Width and height of a grid; arm number = x * height + y."""
+    name: str = "task"
+    arm_names: tuple[str, ...] | None = None
+    """What the arms are called, in files and tables; None: by their numbers."""
+
+    def __repr__(self) -> str:
+        where = (
+            f" on a grid of {self.shape[0]} x {self.shape[1]}"
+            if self.shape
+            else ""
+            if self.places is None
+            else " with places"
+        )
+        noise = "" if self.noise_var is None else f", noise of variance {self.noise_var:g}"
+        return f"<Layout {self.name}: {self.n_arms} arms{where}{noise}>"
+
+    def label(self, arm: int, first: int = 0) -> str:
+        """What an arm is called: by its name, or by its number where that of the first arm is `first`."""
+        return str(arm + first) if self.arm_names is None else self.arm_names[arm]
+
+    @property
+    def distances(self) -> np.ndarray | None:
+        """Euclidean distance between every pair of arms, if they lie somewhere."""
+        return None if self.places is None else distances_between(self.places)
+
+    @property
+    def walks(self) -> np.ndarray | None:
+        """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
+        return None if self.places is None else walks_between(self.places)
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Every trial of every person. Rows are blocks (a person starts each one afresh), columns are trials.
+
+    Rows are sorted by participant and block. Trials that a block does not have are neither observed nor scored.
+    """
+
+    layout: Layout
+    participants: tuple[str, ...]
+    """Their labels, in the order in which results have them."""
+    participant: np.ndarray
+    """Which of them played each row (an index, int)."""
+    block: np.ndarray
+    """The label of each row's block (str), unique within a participant."""
+    arm: np.ndarray
+    """row x trial, int32, from 0; `NOWHERE` on a trial without one."""
+    reward: np.ndarray
+    """row x trial, float64; 0 where none was seen."""
+    observed: np.ndarray
+    """row x trial, bool: an arm was sampled and its reward seen, so that it is learned from."""
+    scored: np.ndarray
+    """row x trial, bool: the person was free to choose and did, so that a model must account for it; never where one arm
+    was on offer, which says nothing of anybody."""
+    present: np.ndarray
+    """row x trial, bool: the trial exists (a missed one without a reward is present, but neither observed nor scored)."""
+    available: np.ndarray | None = None
+    """row x trial x arm, bool; None: every arm was available at every trial."""
+    means: np.ndarray | None = None
+    """row x arm: the true mean rewards of each row's landscape, where known; regret needs them."""
+    start: np.ndarray | None = None
+    """Where the person stood before each row's first trial (int, `NOWHERE` if nowhere); None: nowhere at all."""
+    conditions: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Further columns that are constant within a block, a value for each row."""
+    exclusions: Sequence[Exclusion] = ()
+    table: pd.DataFrame | None = None
+    """The tidy rows that this was made from, kept ones only, in file order."""
+    source: str = ""
+    """Where it came from, for reports."""
+    note: str = ""
+    missed: np.ndarray | None = None
+    """row x trial, bool: the person gave no answer. What was sampled all the same (observed) is the arm of before, or one
+    that the task picked; other trials that are observed and not scored are forced. None: no missed trial was sampled."""
+    players: str = "people"
+    """Who made the choices: one of `PLAYERS`. Robots among people are told apart by the condition `pilot`."""
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_participants:,} participant{'s' if self.n_participants != 1 else ''}", f"{self.n_rows:,} blocks"]
+        parts += [f"{int(self.present.sum()):,} trials, {int(self.scored.sum()):,} of them scored"]
+        parts += [f"{self.layout.n_arms:,} arms", *([f"{len(self.exclusions)} left out"] if self.exclusions else [])]
+        return f"<Choices{f' from {self.source}' if self.source else ''}: {', '.join(parts)}>"
+
+    def __post_init__(self) -> None:
+        """Take trials with one arm on offer out of those that a model must account for: they are forced."""
+        if self.layout.n_arms < 2 and self.scored.any():
+            object.__setattr__(self, "scored", np.zeros_like(self.scored))
+        elif self.available is not None:
+            object.__setattr__(self, "scored", self.scored & (self.available.sum(2) > 1))
+
+    @property
+    def n_participants(self) -> int:
+        """How many people there are."""
+        return len(self.participants)
+
+    @property
+    def n_rows(self) -> int:
+        """How many blocks were played, by everyone together."""
+        return len(self.participant)
+
+    @property
+    def n_trials(self) -> int:
+        """Trials of the longest block."""
+        return int(self.arm.shape[1])
+
+    @property
+    def n_scored(self) -> np.ndarray:
+        """How many choices of each participant a model must account for."""
+        return np.bincount(self.participant, self.scored.sum(1), self.n_participants).astype(int)
+
+    def rows(self, keep: Any) -> Choices:
+        """These rows alone (a mask or indices), with the participants that have any."""
+        at = np.arange(self.n_rows)[keep]
+        who, renumbered = np.unique(self.participant[at], return_inverse=True)
+        n_trials = int(self.present[at].sum(1).max(initial=1))
+
+        def cut(array: np.ndarray | None) -> np.ndarray | None:
+            return None if array is None else array[at]
+
+        return replace(
+            self,
+            participants=tuple(self.participants[i] for i in who),
+            participant=renumbered,
+            block=self.block[at],
+            **{name: getattr(self, name)[at][:, :n_trials] for name in ("arm", "reward", "observed", "scored", "present")},
+            missed=None if self.missed is None else self.missed[at][:, :n_trials],
+            available=None if self.available is None else self.available[at][:, :n_trials],
+            means=cut(self.means),
+            start=cut(self.start),
+            conditions={name: values[at] for name, values in self.conditions.items()},
+        )

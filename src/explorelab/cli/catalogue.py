@@ -1,0 +1,162 @@
+"""What the command line prints for people: agents, results and bounds as tables."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.console import Console
+
+from explorelab._support import checks
+from explorelab._support.written_numbers import tidied
+from explorelab.agents import AGENTS, parameters_of
+from explorelab.cli.terminal_table import print_table
+from explorelab.simulation.summary import each_setting
+
+
+def entries(name: str | None = None) -> list[dict[str, Any]]:
+    """Name, description, parameters and defaults of every agent, or of one."""
+    if name is not None:
+        checks.one_of("agent", name, AGENTS)
+    wanted = [name] if name is not None else list(AGENTS)
+    return [
+        {
+            "name": agent,
+            "about": " ".join((AGENTS[agent].__doc__ or "").split()),
+            "parameters": {key: _default(value) for key, value in parameters_of(agent).items()},
+        }
+        for agent in wanted
+    ]
+
+
+def _default(value: Any) -> Any:
+    """A default as JSON and people read it."""
+    return "inf" if value == math.inf else value
+
+
+def show(agents: list[dict[str, Any]]) -> None:
+    """Print agents with their parameters."""
+    console = Console()
+    for agent in agents:
+        console.print(f"[bold]{agent['name']}[/bold]", highlight=False)
+        console.print(f"  {agent['about']}", highlight=False)
+        shown = ", ".join(f"{name}={_short(value)}" for name, value in agent["parameters"].items())
+        console.print(f"  [dim]{shown}[/dim]\n", highlight=False)
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+SMALLEST_NUMBER, LARGEST_NUMBER = 0.005, 1e8
+"""Between them numbers are written with two decimals, outside with an exponent: a table must fit on a terminal."""
+
+
+def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
+    """Print regret, transitions and cost at a few times, and the most visited arms, for each setting."""
+    console = Console()
+    console.print(f"{runs.attrs['agent']} on {runs.attrs['task']}", highlight=False, markup=False)
+    console.print(f"{runs.attrs['replicates']} replicates, seed {runs.attrs['seed']}", highlight=False)
+    for note in ("note", "precision_note"):
+        if note in runs.attrs:
+            console.print(runs.attrs[note], highlight=False)
+    for setting, one in each_setting(runs):
+        title = ", ".join(
+            f"{name} = {value:g}" if _is_number(value) else f"{name} = {value}" for name, value in setting.items()
+        )
+        rows = []
+        for i in _spread(one.sizes["time"], n_rows):
+            now = one.isel(time=i)
+            numbers = (now.regret_mean, now.regret_se, now.observed_regret_mean, now.transitions_mean, now.cost_mean)
+            rows.append([str(now.time.item()), *(_number(float(v)) for v in numbers)])
+        headings = ("time", "regret", "se", "observed regret", "transitions", "cost")
+        print_table(console, headings, rows, title=title, caption=_most_visited(one), words=())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: float) -> str:
+    """Two decimals, or an exponent where these would be a long row of digits or none at all."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:,.2f}" if value == 0 or SMALLEST_NUMBER <= abs(value) < LARGEST_NUMBER else f"{value:.2e}"
+
+
+def _spread(n: int, wanted: int) -> list[int]:
+    """A few positions among n, evenly in their logarithm, the last one always."""
+    return sorted({round(x) - 1 for x in np.geomspace(1, n, min(n, wanted)).tolist()})
+
+
+def _most_visited(one: xr.Dataset, n: int = 5) -> str:
+    visits = one.visits_mean.isel(time=-1) if "time" in one.visits_mean.dims else one.visits_mean
+    top = np.argsort(-visits.values, kind="stable")[:n]
+    return "most visited: " + ", ".join(f"arm {i} ({visits.values[i]:,.1f})" for i in top)
+
+
+HEADINGS = {"lai_robbins_regret": "Lai-Robbins regret"}
+BOUNDED = ("visits", "regret", "transitions", "cost")
+
+
+def bounds_as_json(table: xr.Dataset) -> dict[str, Any]:
+    """Every bound at every time, nulls where there is none, and the sentences that say why."""
+    return {
+        **{name: _clean(value) for name, value in table.attrs.items()},
+        "times": table.time.values.tolist(),
+        "bounds": {
+            str(name): {**variable.attrs, "values": _clean(variable.values.tolist())} for name, variable in table.items()
+        },
+    }
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_clean(v) for v in value]
+    if isinstance(value, float):
+        return tidied(value) if math.isfinite(value) else None
+    return value
+
+
+def show_bounds(table: xr.Dataset) -> None:
+    """Print the bounds on regret, transitions and cost over time, and why some do not apply."""
+    console = Console()
+    console.print(f"{table.attrs['agent']} on {table.attrs['task']}", highlight=False, markup=False)
+    console.print(f"algorithm: {table.attrs['algorithm']}; prior quality (zeta): {table.attrs['prior_quality']:.3g}")
+    names = [f"{source}_{what}" for what in ("regret", "cost") for source in ("published", "corrected")]
+    names = ["lai_robbins_regret", *(n for n in names if np.isfinite(table[n].values).any())]
+    headings = ("time", *(HEADINGS.get(name, name.replace("_", " ")) for name in names))
+    rows = [
+        [str(time), *(_number(float(table[name].sel(time=time))) for name in names)] for time in table.time.values.tolist()
+    ]
+    print_table(console, headings, rows, words=())
+    console.print(f"Lai-Robbins: {table.lai_robbins_regret.attrs['valid_when']}", highlight=False)
+    for sentence, about in _reasons(table).items():
+        console.print(f"{_and(about)}: {sentence}", highlight=False)
+
+
+def _reasons(table: xr.Dataset) -> dict[str, list[str]]:
+    """The reasons for which bounds are missing, each with those that it concerns; all of a kind go by one name."""
+    reasons: dict[str, list[str]] = {}
+    for name, variable in table.items():
+        if "does_not_apply" in variable.attrs:
+            reasons.setdefault(variable.attrs["does_not_apply"], []).append(str(name))
+    return {sentence: _in_short(about) for sentence, about in reasons.items()}
+
+
+def _in_short(names: list[str]) -> list[str]:
+    left, short = list(names), []
+    for source in ("lai_robbins", "published", "corrected"):
+        of_it = [name for name in names if name.startswith(source)]
+        if len(of_it) == (2 if source == "lai_robbins" else len(BOUNDED)):
+            short.append({"lai_robbins": "Lai-Robbins"}.get(source, f"{source} bounds"))
+            left = [name for name in left if name not in of_it]
+    return [*short, *(name.replace("_", " ") for name in left)]
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

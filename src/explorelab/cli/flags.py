@@ -1,0 +1,78 @@
+"""What the command line's flags mean: the same tables that a TOML file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from explorelab._support import checks
+from explorelab.errors import InputError
+from explorelab.simulation import run_file
+
+
+def task_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """What the flags say of the task, by the names of its table."""
+    given = {name: flags[name] for name in run_file.TASK_KEYS if flags[name] is not None}
+    if "means" in given and not Path(given["means"]).is_file():
+        given["means"] = _numbers_or_file("--means", given["means"])
+    return given
+
+
+def tables_from(
+    config: Path | None, agent: str | None, parameters: list[str] | None, task: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The tables of the file, if there is one, with the flags written over them."""
+    tables = run_file.read_spec(config) if config is not None else {name: {} for name in run_file.TABLES}
+    if agent is not None:
+        if agent != tables["agent"].get("name", agent):
+            # Parameters of another agent's table mean nothing to this one.
+            tables["agent"] = {}
+        tables["agent"]["name"] = agent
+    tables["agent"] |= dict(name_and_value("--set", text) for text in parameters or [])
+    rewards = {"landscape", "profile", "means"}
+    if rewards & task.keys():
+        tables["task"] = {name: v for name, v in tables["task"].items() if name not in rewards | {"layout"}}
+    tables["task"] |= task
+    return tables
+
+
+def name_and_value(flag: str, text: str) -> tuple[str, Any]:
+    """The two sides of NAME=VALUE; several values with commas become a list."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"{flag} must be NAME=VALUE, got {text!r}.")
+    values = [_value(part) for part in value.split(",")]
+    return name.strip().replace("-", "_"), values if len(values) > 1 else values[0]
+
+
+def _value(text: str) -> Any:
+    text = text.strip()
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _numbers_or_file(flag: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{flag} must be numbers with commas or a file that is there, got {text!r}.") from None
+
+
+def whole_numbers(flag: str, text: str) -> list[int]:
+    """Whole numbers with commas between them."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{flag} must be whole numbers with commas, got {text!r}.") from None
+
+
+def few_times(horizon: Any) -> list[int]:
+    """1, 2, 5, 10, 20, 50, ... and the horizon."""
+    end = checks.whole("horizon", horizon, at_least=1)
+    steps = (digit * 10**power for power in range(len(str(end))) for digit in (1, 2, 5))
+    return [*(t for t in steps if t < end), end]

@@ -1,0 +1,256 @@
+"""The commands that go from a file of choices to statements about people."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from explorelab._support.written_numbers import DIGITS
+from explorelab.cli.options import AsJson, Data, Seed, Starts, Task, long_work
+from explorelab.errors import InputError
+
+if TYPE_CHECKING:
+    from explorelab.fitting.bayes.convergence import ConvergenceError
+
+Fixed = Annotated[
+    list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter that is known; repeat.")
+]
+Within = Annotated[str | None, typer.Option(help="Leave blocks out among those of the same condition (a column).")]
+
+
+def register(app: typer.Typer) -> None:
+    """Enter the commands of this file into the command line."""
+    for command in (check, phenotypes, fit, compare, report, population):
+        app.command()(command)
+
+
+def _list(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _fixed(settings: list[str] | None) -> dict[str, Any]:
+    from explorelab.cli.flags import name_and_value
+
+    return dict(name_and_value("--set", text) for text in settings or [])
+
+
+def check(
+    data: Data,
+    task: Task = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a file of people's choices: everything wrong with it at once, by row and column."""
+    from explorelab.choices.reading import check_choices
+    from explorelab.cli.choices_tables import show_report
+
+    report = check_choices(data, task)
+    if as_json:
+        print(json.dumps(report.as_json(), allow_nan=False))
+    else:
+        show_report(report)
+    if not report.ok:
+        raise typer.Exit(2)
+
+
+def phenotypes(
+    data: Data,
+    task: Task = None,
+    power: Annotated[str, typer.Option(help="How the power law is fitted: raw or log-log.")] = "raw",
+    by: Annotated[str, typer.Option(help="One curve for each block, or for each participant.")] = "block",
+    bootstrap: Annotated[int, typer.Option(help="Resampled curves for the probability of each label; 0: none.")] = 1000,
+    seed: Seed = 0,
+    figure: Annotated[Path | None, typer.Option(help="Draw curves, means and shares: .png, .svg or .pdf.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the label of every curve, with its probability and fits.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label each curve of observed regret linear, power, log or none, and report how common each is."""
+    from explorelab._support.files import check_writable, write_whole
+    from explorelab.choices.reading import read_choices
+    from explorelab.plots import phenotype_figure
+    from explorelab.plots.regret_figure import check_format
+    from explorelab.regret import phenotype_summary
+    from explorelab.regret.phenotypes import phenotypes as label
+
+    for target in (csv, figure):
+        if target is not None:
+            check_writable(target)
+    if figure is not None:
+        check_format(figure)
+    how: dict[str, Any] = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by}
+    with long_work():
+        result = label(read_choices(data, task), **how)
+    if csv is not None:
+        write_whole(csv, lambda path: phenotype_summary.labels_table(result).to_csv(path, index=False, float_format=DIGITS))
+    if figure is not None:
+        phenotype_figure.write_figure(result, figure)
+    if as_json:
+        print(json.dumps(phenotype_summary.summary(result), allow_nan=False))
+    else:
+        phenotype_summary.show(result)
+
+
+def fit(
+    data: Data,
+    task: Task = None,
+    agent: Annotated[
+        str, typer.Option(help="Name of the agent, with any habits after plus signs: stochastic-ucl+travel+lapse.")
+    ] = "stochastic-ucl",
+    method: Annotated[str, typer.Option(help="ml, map, em (prior learned from the group) or nuts (all of it).")] = "map",
+    parameter: Fixed = None,
+    free: Annotated[str | None, typer.Option(help="Parameters to estimate, with commas; default: the agent's.")] = None,
+    starts: Starts = 10,
+    seed: Seed = 0,
+    chains: Annotated[int | None, typer.Option(help="Number of chains (NUTS only; 4).")] = None,
+    draws: Annotated[int | None, typer.Option(help="Draws of each chain (NUTS only; 1000).")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Draws to adapt before those (NUTS only; 1000).")] = None,
+    target_accept: Annotated[
+        float | None, typer.Option(help="Share of proposals to accept; more is slower and safer (NUTS only; 0.9).")
+    ] = None,
+    max_tree_depth: Annotated[int | None, typer.Option(help="Doublings of a path at most (NUTS only; 10).")] = None,
+    correlated: Annotated[
+        bool | None, typer.Option("--correlated", help="Let parameters correlate among people (NUTS only).")
+    ] = None,
+    keep_unconverged: Annotated[
+        bool | None,
+        typer.Option("--keep-unconverged", help="Write chains that have not converged to OUT, marked so (NUTS only)."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the fit is written, as netCDF.")] = Path("fit.nc"),
+    csv: Annotated[Path | None, typer.Option(help="Write every person's estimates as a table.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit an agent to every participant and save the estimates, with their uncertainty."""
+    from explorelab._support.files import check_writable, write_whole
+    from explorelab.choices.reading import read_choices
+    from explorelab.cli import fit_tables
+    from explorelab.fitting.bayes.convergence import ConvergenceError
+    from explorelab.fitting.fit import fit as run
+    from explorelab.fitting.fit import saved
+
+    for target in (out, csv):
+        if target is not None:
+            check_writable(target)
+    sampling = {"chains": chains, "draws": draws, "warmup": warmup, "target_accept": target_accept}
+    sampling |= {"max_tree_depth": max_tree_depth, "correlated": correlated, "keep_unconverged": keep_unconverged}
+    given = {name: value for name, value in sampling.items() if value is not None}
+    if given and method != "nuts":
+        raise InputError(f"--{next(iter(given)).replace('_', '-')} belongs to --method nuts, got --method {method}.")
+    keep = given.pop("keep_unconverged", False)
+    choices = read_choices(data, task)
+    settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "starts": starts, "seed": seed, **given}
+    try:
+        with long_work():
+            tree = run(choices, agent, method, **settings)  # type: ignore[arg-type]
+    except ConvergenceError as failed:
+        if not keep:
+            _set_aside(failed, out)
+        tree = failed.fit
+    write_whole(out, lambda path: saved(tree, path))
+    if csv is not None:
+        write_whole(csv, lambda path: fit_tables.table(tree).to_csv(path, index=False, float_format=DIGITS))
+    if as_json:
+        print(json.dumps(fit_tables.summary(tree)))
+    else:
+        fit_tables.show_fit(tree)
+        print(f"Wrote {out}")
+
+
+def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
+    """Write chains that have not converged beside the place of the fit, and say so: the work of hours is not lost."""
+    from explorelab._support.files import write_whole
+    from explorelab.fitting.fit import saved
+
+    aside = out.with_name(f"{out.stem}-unconverged{out.suffix}")
+    write_whole(aside, lambda path: saved(failed.fit, path))
+    as_options = re.sub(r"target_accept|max_tree_depth", lambda name: "--" + name[0].replace("_", "-"), failed.what)
+    raise InputError(f"{as_options}. The draws are in {aside}, marked; --keep-unconverged takes them as the fit.")
+
+
+def compare(
+    data: Data,
+    task: Task = None,
+    agents: Annotated[
+        str, typer.Option(help="Names with commas; parameters may be fixed, as in stochastic-ucl:length_scale=0.")
+    ] = "random-choice,win-stay-lose-shift,kalman-ucb,stochastic-ucl,stochastic-ucl+stay+lapse",
+    criterion: Annotated[
+        str | None, typer.Option(help="cv (left-out blocks), bic or aic; by default cv where people have several blocks.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="How left-out blocks are predicted: ml, map or em.")] = "map",
+    within: Within = None,
+    starts: Starts = 10,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option(help="Write everything as netCDF.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write every person's criteria as a table.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which agent describes whom best, for each person and for the group."""
+    from explorelab._support.files import check_writable, write_whole
+    from explorelab.choices.reading import read_choices
+    from explorelab.cli import fit_tables
+    from explorelab.comparison.compare import compare as run
+    from explorelab.fitting.fit import saved
+
+    for target in (out, csv):
+        if target is not None:
+            check_writable(target)
+    choices = read_choices(data, task)
+    settings: dict[str, Any] = {"criterion": criterion, "method": method, "within": within, "starts": starts, "seed": seed}
+    with long_work():
+        tree = run(choices, _list(agents) or [], **settings)
+    if out is not None:
+        write_whole(out, lambda path: saved(tree, path))
+    if csv is not None:
+        people = tree["people"].to_dataset()
+        write_whole(csv, lambda path: people.to_dataframe().reset_index().to_csv(path, index=False, float_format=DIGITS))
+    if as_json:
+        print(json.dumps(fit_tables.comparison_summary(tree)))
+    else:
+        fit_tables.show_comparison(tree)
+
+
+def report(
+    data: Data,
+    task: Task = None,
+    out: Annotated[Path, typer.Option(help="Where the page is written: one HTML file.")] = Path("report.html"),
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            help="Names with commas; parameters may be fixed, as in stochastic-ucl:length_scale=0. Default: a few."
+        ),
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Whose parameters are reported; by default the best's.")] = None,
+    method: Annotated[str, typer.Option(help="map, or em (prior learned from the group).")] = "map",
+    within: Within = None,
+    starts: Starts = 10,
+    seed: Seed = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few starts and simulations: a look, not a result.")] = False,
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder for figures and tables; default: OUT's name and _files.")
+    ] = None,
+) -> None:
+    """Write one page about the choices: data, regret, fits, comparison, recovery, predictions, methods to paste."""
+    from explorelab.report.make import report as make
+
+    how: dict[str, Any] = {"task": task, "agents": _list(agents), "agent": agent, "method": method, "within": within}
+    how |= {"starts": starts, "seed": seed, "quick": quick, "figures": figures}
+    with long_work():
+        page = make(data, out, **how)
+    print(f"Wrote {page}")
+
+
+def population(
+    out: Annotated[Path, typer.Option(help="Folder for choices.csv, choices.toml and true_parameters.csv.")] = Path(
+        "people"
+    ),
+    people: Annotated[int, typer.Option(help="How many people.")] = 326,
+    seed: Seed = 0,
+) -> None:
+    """Simulate people made of the paper's two example agents and the range between them, to show the report on."""
+    from explorelab.recovery.demo_people import write_population
+
+    with long_work():
+        choices = write_population(out, seed, people)
+    print(f"Wrote {choices}")

@@ -1,0 +1,114 @@
+"""What the commands recover, predict and latent do: read, call one function, write and print."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from explorelab._support.files import check_writable, write_whole
+from explorelab.choices.reading import read_choices
+from explorelab.choices.table import Choices
+from explorelab.cli import recovery_tables
+from explorelab.errors import InputError
+from explorelab.fitting.fit import load_fit
+from explorelab.plots import predictive_figure, recovery_figures
+from explorelab.plots.regret_figure import check_format
+from explorelab.recovery import latent
+from explorelab.recovery.model_recovery import recover_models
+from explorelab.recovery.parameter_recovery import recover_parameters
+from explorelab.recovery.predictive import predictive_check
+
+
+class Found(NamedTuple):
+    """A result, and how it is told: as a picture, for other programs, for people."""
+
+    result: xr.Dataset
+    draw: Callable[[xr.Dataset], Any]
+    summary: Callable[[xr.Dataset], dict[str, Any]]
+    show: Callable[[xr.Dataset], None]
+
+
+def read(data: Path, task: Path | None) -> Choices:
+    """The choices of a file."""
+    return read_choices(data, task)
+
+
+def loaded(path: Path | None) -> xr.DataTree | None:
+    """The fit of a file, if one is named."""
+    return None if path is None else load_fit(path)
+
+
+def source_of(fit: xr.DataTree | None) -> Path:
+    """The file that a fit was made of, where it still lies."""
+    source = "" if fit is None else str(fit.attrs.get("source", ""))
+    if not source:
+        raise InputError(
+            "recovery needs the choices whose blocks simulated people play: give --data, or --like a fit of a file."
+        )
+    if not Path(source).is_file():
+        raise InputError(f"{source}, of which the fit was made, is not there: give --data.")
+    return Path(source)
+
+
+def check_targets(out: Path | None, figure: Path | None = None) -> None:
+    """Raise before any work if what is asked for cannot be written."""
+    for target in (out, figure):
+        if target is not None:
+            check_writable(target)
+    if figure is not None:
+        check_format(figure)
+
+
+def recover(choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Any) -> Found:
+    """Recovery of an agent's parameters."""
+    result = recover_parameters(choices, agent, fit, n, method, **how)
+    return Found(result, recovery_figures.draw_recovery, recovery_tables.parameters_summary, recovery_tables.show_parameters)
+
+
+def models(
+    choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Any
+) -> Found:
+    """Recovery of models; a fit stands for its own agent, and the others are fitted by its method."""
+    names = [name.strip() for name in agents.split(",") if name.strip()]
+    fits = {} if fit is None else {str(fit.attrs["agent"]): fit}
+    if fit is not None and fit.attrs["agent"] not in names:
+        raise InputError(f"the fit is of {fit.attrs['agent']}, which is not among the agents {', '.join(names)}.")
+    method = method or ("map" if fit is None else str(fit.attrs["method"]))
+    result = recover_models(choices, names, fits, n, criterion=criterion, method=method, **how)
+    return Found(result, recovery_figures.draw_models, recovery_tables.models_summary, recovery_tables.show_models)
+
+
+def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Any) -> Found:
+    """The posterior predictive check of a fit."""
+    assert fit is not None
+    result = predictive_check(choices, None, fit, copies, **how)
+    return Found(
+        result, predictive_figure.draw_predictive, recovery_tables.predictive_summary, recovery_tables.show_predictive
+    )
+
+
+def write_latent(choices: Choices, fit: xr.DataTree | None, out: Path) -> None:
+    """Write the latent variables of a fit; those of every arm only where the file holds them."""
+    assert fit is not None
+    latent.check_ending(out)
+    latent.write_latent(latent.latent_variables(choices, None, fit, arms=out.suffix != ".csv"), out)
+
+
+def deliver(found: Found, out: Path | None, figure: Path | None, as_json: bool) -> None:
+    """Write and print what was asked for."""
+    if out is not None:
+        write_whole(out, lambda path: _to_netcdf(found.result, path))
+    if figure is not None:
+        recovery_figures.write_figure(lambda: found.draw(found.result), figure)
+    if as_json:
+        print(json.dumps(found.summary(found.result), allow_nan=False))
+    else:
+        found.show(found.result)
+
+
+def _to_netcdf(result: xr.Dataset, path: Path) -> None:
+    result.to_netcdf(path, engine="h5netcdf")

@@ -1,0 +1,55 @@
+"""What the command line says after taking something out of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Engine, select
+
+from explorelab.errors import InputError
+from explorelab.study.config.design import Study
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database.store import open_store
+from explorelab.study.database.tables import people
+from explorelab.study.export.export_study import Doubted, Pilots, export_study
+from explorelab.study.session.terms import keep_terms
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[tuple[Study, Engine]]:
+    """A study and its database, brought up to date."""
+    study = load_study(folder)
+    store = open_store(study.database, folder)
+    try:
+        with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            keep_terms(connection, study)
+        yield study, store.engine
+    finally:
+        store.close()
+
+
+def export(folder: Path, out: Path, pilots: Pilots, doubted: Doubted = "without") -> str:
+    """Everything recorded, written; what was written, in words."""
+    with opened(folder) as (study, engine):
+        done = export_study(study, engine, out, pilots=pilots, doubted=doubted)
+    following = [f"Next: explorelab check {done.choices}"] if done.n_task_choices else []
+    return "\n".join([*done.lines(), f"wrote {done.out}", *following])
+
+
+def find(folder: Path, platform_id: str) -> str:
+    """The code of someone of whom the platform's name is known."""
+    with opened(folder) as (_, engine), engine.connect() as connection:
+        row = connection.execute(select(people).where(people.c.platform_id == platform_id.strip())).first()
+    if row is None:
+        raise InputError(f"nobody called {platform_id!r} by a platform has taken part, or they have been deleted.")
+    return f"{row.code}  ({row.source}, {row.stage})"
+
+
+def pay(folder: Path, out: Path, again: bool, also: Collection[str] = ()) -> str:
+    """Bonuses, written; what was written, in words."""
+    from explorelab.study.payment.payment import pay as write_payments
+
+    with opened(folder) as (study, engine):
+        return str(write_payments(study, engine, out, again=again, also=also))

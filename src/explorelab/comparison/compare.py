@@ -1,0 +1,132 @@
+"""Which agent describes people best: for each person, and for the group."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.agents import Agent
+from explorelab.choices.table import Choices
+from explorelab.comparison.group import select_models
+from explorelab.comparison.left_out_blocks import cross_validate
+from explorelab.errors import InputError
+from explorelab.fitting.criteria import chance_nll, informative, method_for, without_information
+from explorelab.fitting.fit import check_choices, fit
+
+CRITERIA = ("cv", "bic", "aic")
+"""What may decide: prediction of left-out blocks, or an information criterion."""
+
+
+@door
+def compare(
+    choices: Choices,
+    agents: Sequence[str | Agent] | Mapping[str, str | Agent],
+    *,
+    criterion: str | None = None,
+    method: str = "map",
+    within: str | None = None,
+    fixed: Mapping[str, Mapping[str, Any]] | None = None,
+    starts: int = 10,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> xr.DataTree:
+    """Several agents fitted to the same people, and which of them describes whom best.
+
+    `people` has over participant and model: log_likelihood, aic, bic, and where people have at least two blocks nll and r2
+    of left-out blocks (`within` one condition, if named); `best` is each person's model by the `criterion` (left-out blocks
+    where possible, otherwise BIC). `models` has totals, and random-effects selection on the criterion: frequency,
+    exceedance and protected exceedance probability. AIC and BIC are of maximum-likelihood fits; left-out blocks are
+    predicted by `method`. `fixed` gives values to parameters, by the agent's name. People without any choice among several
+    arms are left out; the attribute `without_information` names them.
+    """
+    named = _named(agents)
+    check_choices(choices)
+    silent = without_information(choices)
+    # They would weigh for the agent with the fewest parameters, of which their choices know nothing.
+    choices = informative(choices)
+    can = bool((np.bincount(choices.participant, minlength=choices.n_participants) > 1).all())
+    criterion = criterion if criterion is not None else "cv" if can else "bic"
+    checks.one_of("criterion", criterion, dict.fromkeys(CRITERIA, 0))
+    if criterion == "cv" and not can:
+        raise InputError("left-out blocks cannot be predicted for people with one block: use criterion 'bic' or 'aic'.")
+    fits, folds = {}, {}
+    for name, agent in named.items():
+        settings: dict[str, Any] = {"fixed": (fixed or {}).get(name), "starts": starts, "seed": seed, "progress": progress}
+        fits[name] = fit(choices, agent, method_for("bic", method), **settings)  # type: ignore[arg-type]
+        if can:
+            folds[name] = cross_validate(choices, agent, method, within=within, **settings)
+    people = _people(choices, fits, folds)
+    people["best"] = best_model(people, criterion)
+    tree = {"people": people, "models": _models(people, criterion)}
+    attrs: dict[str, Any] = {"without_information": json.dumps(silent)}
+    attrs |= {"criterion": criterion, "method": method, "starts": starts, "seed": seed, "within": within or ""}
+    root = xr.Dataset(attrs={**attrs, "source": choices.source, "versions": next(iter(fits.values())).attrs["versions"]})
+    nested = {
+        f"/fits/{name}/{group}": node.to_dataset() for name, one in fits.items() for group, node in one.children.items()
+    }
+    nested |= {f"/folds/{name}": one["folds"].to_dataset() for name, one in folds.items()}
+    return xr.DataTree.from_dict({"/": root, **{f"/{name}": group for name, group in tree.items()}, **nested})
+
+
+def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[str, str | Agent]:
+    if isinstance(agents, str):
+        agents = [agents]
+    if not isinstance(agents, Mapping):
+        agents = {each.name if isinstance(each, Agent) else str(each): each for each in agents}
+    if len(agents) < 2:
+        raise InputError(f"a comparison needs at least 2 different agents, got {', '.join(agents) or 'none'}.")
+    return dict(agents)
+
+
+def _people(choices: Choices, fits: Mapping[str, xr.DataTree], folds: Mapping[str, xr.DataTree]) -> xr.Dataset:
+    estimates = {name: tree["estimates"].to_dataset() for name, tree in fits.items()}
+
+    def stacked(values: list[np.ndarray]) -> tuple[tuple[str, str], np.ndarray]:
+        return ("participant", "model"), np.stack(values, axis=1)
+
+    variables: dict[str, Any] = {
+        name: stacked([e[name].values for e in estimates.values()]) for name in ("log_likelihood", "aic", "bic")
+    }
+    variables["n_parameters"] = ("model", [e.sizes["parameter"] for e in estimates.values()])
+    variables["n_choices"] = ("participant", choices.n_scored)
+    variables["chance_nll"] = ("participant", chance_nll(choices))
+    for name in ("nll", "nll_averaged", "r2", "r2_averaged") if folds else ():
+        by_name = [f["people"].to_dataset()[name].sel(participant=list(choices.participants)).values for f in folds.values()]
+        variables[name] = stacked(by_name)
+    return xr.Dataset(variables, {"participant": list(choices.participants), "model": list(fits)})
+
+
+def evidence(people: xr.Dataset, criterion: str) -> xr.DataArray:
+    """Log evidence of every model for every person: minus half of AIC or BIC, or the log-likelihood of left-out blocks."""
+    return -people["nll"] if criterion == "cv" else -people[criterion] / 2
+
+
+def best_model(people: xr.Dataset, criterion: str) -> xr.DataArray:
+    """The model with the most evidence for each person; the one with fewer parameters where two have the same."""
+    order = np.argsort(people["n_parameters"].values, kind="stable")
+    ordered = evidence(people, criterion).isel(model=order)
+    return ordered["model"][ordered.argmax("model")].drop_vars("model")
+
+
+def _models(people: xr.Dataset, criterion: str) -> xr.Dataset:
+    log_evidence = evidence(people, criterion)
+    group = select_models(log_evidence)
+    result = group[["frequency", "alpha", "exceedance", "protected_exceedance", "omnibus_risk"]]
+    result = result.assign({f"total_{name}": people[name].sum("participant") for name in ("log_likelihood", "aic", "bic")})
+    if "nll" in people:
+        result = result.assign(
+            total_nll=people["nll"].sum("participant"),
+            mean_r2=people["r2"].mean("participant"),
+            mean_r2_averaged=people["r2_averaged"].mean("participant"),
+        )
+    result["n_best"] = ("model", [int((people["best"] == name).sum()) for name in people["model"].values])
+    result["n_parameters"] = people["n_parameters"]
+    difference = log_evidence - log_evidence.max("model")
+    result["lost_evidence"] = difference.sum("participant")
+    return result

@@ -1,0 +1,1 @@
+"""Hierarchical Bayes: everyone's parameters and the population they come from."""

@@ -1,0 +1,227 @@
+"""The No-U-Turn sampler on the hierarchical model: chains in threads on a CPU, together on a GPU, a few steps a call.
+
+NumPyro's kernel makes the steps (Hoffman & Gelman 2014; its warm-up adapts the step and the scale of every direction). Its
+`MCMC` class is not used: with parallel chains it compiles anew for new data, cannot be interrupted within a chain, and
+needs every core of a CPU to be a device of its own, which has to be set up before JAX starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from threading import Event, Lock
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from explorelab._support.progress import Progress
+from explorelab.fitting.bayes.population import Known, people, population_model, root_of, row_log_likelihoods
+from explorelab.fitting.objective import Model
+from explorelab.fitting.search.batches import on_gpu, single_threaded_algebra
+
+PER_CALL = 10
+"""Steps in one compiled call: an interrupt waits for one, and progress shows after each."""
+THREADS = 16
+"""Chains at work at once, at most."""
+
+
+class Settings(NamedTuple):
+    """What the sampler is compiled for."""
+
+    warmup: int
+    target_accept: float
+    max_tree_depth: int
+    correlated: bool
+
+
+class Starts(NamedTuple):
+    """Where chains begin, on the sampler's own scales."""
+
+    points: dict[str, Any]
+    """Of every site, an array with a leading axis for chains."""
+    scale: dict[str, Any]
+    """How far each number of the population is expected to range; warm-up learns it better."""
+
+
+class Draw(NamedTuple):
+    """One draw; arrays of many have leading axes chain and draw."""
+
+    z: Any
+    """person x parameter, standard units."""
+    mean: Any
+    sd: Any
+    correlation: Any
+    """parameter x parameter, of the population."""
+    log_likelihood: Any
+    """Of every row."""
+    diverging: Any
+    energy: Any
+    n_steps: Any
+    acceptance: Any
+    step_size: Any
+    log_density: Any
+
+
+class Sampler(NamedTuple):
+    """Compiled calls: the first state of a chain, and `PER_CALL` steps further; on a GPU of all chains at once."""
+
+    start: Callable[..., Any]
+    advance: Callable[..., Any]
+
+
+@lru_cache(maxsize=8)
+def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
+    """The compiled sampler; data are its arguments, so that others of the same shape need no new one."""
+    from numpyro.infer.hmc import hmc
+    from numpyro.infer.util import potential_energy
+
+    def potential(known: Known) -> Callable[[Any], Any]:
+        arguments = (model, settings.correlated, known)
+        return lambda point: potential_energy(population_model, arguments, {}, point)
+
+    first, following = hmc(potential_fn_gen=potential, algo="NUTS")
+    group = ("correlation_root", "mean", "sd") if settings.correlated else ("mean", "sd")
+
+    def start(known: Known, point: Any, scale: Any, key: Any) -> Any:
+        return first(
+            point,
+            num_warmup=settings.warmup,
+            step_size=0.5,
+            inverse_mass_matrix={
+                group: jnp.diag(jnp.concatenate([scale[name] for name in group]) ** 2),
+                ("x",): jnp.ones(known.pull.size),
+            },
+            target_accept_prob=settings.target_accept,
+            max_tree_depth=settings.max_tree_depth,
+            dense_mass=[group],
+            model_args=(known,),
+            rng_key=key,
+        )
+
+    def advance(known: Known, state: Any) -> Any:
+        def step(state: Any, _: None) -> Any:
+            state = following(state, (known,), {})
+            return state, drawn(model, settings, known, state)
+
+        return lax.scan(step, state, length=PER_CALL)
+
+    if not together:
+        return Sampler(jax.jit(start), jax.jit(advance))
+
+    def start_all(known: Known, points: Any, scale: Any, keys: Any) -> Any:
+        point, key = jax.tree.map(lambda x: x[0], (points, keys))
+        axes = _chain_axes(jax.eval_shape(start, known, point, scale, key))
+        return jax.vmap(start, (None, 0, None, 0), axes)(known, points, scale, keys)
+
+    def advance_all(known: Known, states: Any) -> Any:
+        axes = _chain_axes(states)
+        return jax.vmap(advance, (None, axes), (axes, 0))(known, states)
+
+    return Sampler(jax.jit(start_all), jax.jit(advance_all))
+
+
+def _chain_axes(state: Any) -> Any:
+    """Where a sampler's state has an axis for chains: everywhere but in its clock.
+
+    All chains have one clock, so that what warm-up does at certain times is done then; with a clock for each chain it would
+    be computed at every step, and then not used.
+    """
+    axes = jax.tree.map(lambda _: 0, state)
+    return axes._replace(i=None, adapt_state=axes.adapt_state._replace(window_idx=None))
+
+
+def drawn(model: Model, settings: Settings, known: Known, state: Any) -> Draw:
+    """What is kept of a state of the sampler."""
+    from numpyro.distributions import biject_to, constraints
+
+    point = state.z
+    mean, sd = point["mean"], jnp.exp(point["sd"])
+    link = biject_to(constraints.corr_cholesky)(point["correlation_root"]) if settings.correlated else None
+    z = people(known, mean, root_of(sd, link), point["x"]).z
+    return Draw(
+        z=z,
+        mean=mean,
+        sd=sd,
+        correlation=jnp.eye(len(mean)) if link is None else link @ link.T,
+        log_likelihood=row_log_likelihoods(model, known.data, z[known.participant]),
+        diverging=state.diverging,
+        energy=state.energy,
+        n_steps=state.num_steps,
+        acceptance=state.accept_prob,
+        step_size=state.adapt_state.step_size,
+        log_density=-state.potential_energy,
+    )
+
+
+def run_chains(
+    model: Model, known: Known, starts: Starts, settings: Settings, draws: int, seed: int, progress: bool | None = None
+) -> Draw:
+    """The draws of every chain after warm-up, as NumPy arrays over chain and draw."""
+    points, scale = starts
+    n_chains = len(jax.tree.leaves(points)[0])
+    n_calls = -(-(settings.warmup + draws) // PER_CALL)
+    together = on_gpu()
+    with _x64(), single_threaded_algebra(), Progress("sampling", n_calls * PER_CALL * n_chains, progress) as bar:
+        compiled = sampler(model, settings, together)
+        keys = jax.random.split(jax.random.key(seed), n_chains)
+        if together:
+            parts = _chain(compiled, known, points, scale, keys, n_calls, lambda: bar.advance(PER_CALL * n_chains), Event())
+            chains = jax.tree.map(lambda *xs: np.concatenate(xs, axis=1), *parts)
+        else:
+            each = [jax.tree.map(lambda x, i=i: x[i], points) for i in range(n_chains)]
+            every = _in_threads(compiled, known, each, scale, list(keys), n_calls, bar)
+            chains = jax.tree.map(lambda *xs: np.stack(xs), *[_joined(parts) for parts in every])
+    kept: Draw = jax.tree.map(lambda x: x[:, settings.warmup : settings.warmup + draws], chains)
+    return kept
+
+
+def _joined(parts: list[Draw]) -> Draw:
+    joined: Draw = jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
+    return joined
+
+
+def _chain(
+    compiled: Sampler, known: Known, point: Any, scale: Any, key: Any, n_calls: int, done: Callable[[], None], stop: Event
+) -> list[Draw]:
+    """The draws of one chain (or of all together), warm-up included, in parts."""
+    with _x64():
+        state = compiled.start(known, point, scale, key)
+        parts: list[Draw] = []
+        while len(parts) < n_calls and not stop.is_set():
+            state, part = compiled.advance(known, state)
+            parts.append(jax.tree.map(np.asarray, part))
+            done()
+    return parts
+
+
+def _in_threads(
+    compiled: Sampler, known: Known, points: list[Any], scale: Any, keys: list[Any], n_calls: int, bar: Progress
+) -> list[list[Draw]]:
+    """The parts of every chain; the chains share the cores."""
+    # Compiled here, before there are threads: NumPyro's handlers are not made for tracing in several at once.
+    jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], scale, keys[0])))
+    stop, counting = Event(), Lock()
+    pool = ThreadPoolExecutor(min(len(points), THREADS))
+
+    def done() -> None:
+        with counting:
+            bar.advance(PER_CALL)
+
+    try:
+        under_way = [
+            pool.submit(_chain, compiled, known, point, scale, key, n_calls, done, stop)
+            for point, key in zip(points, keys, strict=True)
+        ]
+        return [each.result() for each in under_way]
+    finally:
+        # Also on an interrupt: every chain ends with the call that it is in, which is not waited for.
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _x64() -> Any:
+    return jax.enable_x64(True)

@@ -1,0 +1,122 @@
+"""The hierarchical model: everyone's parameters come from one population, whose centre and spread are unknown too.
+
+In standard units (see `spaces`), for parameter k and person i:
+
+    mean_k ~ Normal(0, 1)      sd_k ~ HalfNormal(1)      e_ik ~ Normal(0, 1)
+    z_i = bounded(mean + root e_i),   root root' the population's covariance: diagonal, or with an LKJ(2) correlation
+    choices of i ~ the agent at z_i
+
+`bounded` is the identity inside a parameter's bounds and bends to stay within them, so that a bound is approached and never
+crossed, and the model remains one that can be simulated from: nothing is truncated, nothing needs a new constant.
+
+The sampler does not move along e but along x, where e = mu_i + R_i^-T x and N(mu_i, (R_i R_i')^-1) is the posterior that e_i
+would have if the likelihood of person i were Gaussian, as it was found to bend at a first fit. This is the same posterior,
+whatever that first fit was; what changes is its shape: near a standard normal in x for those of whom the choices say much
+(where e makes a narrow ridge) and for those of whom they say nothing (where e = x).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float
+
+from explorelab.fitting.objective import Data, Model, block_log_likelihoods
+from explorelab.fitting.search.batches import mapped
+
+SOFTNESS = 0.1
+"""How far from a bound, in standard units, values begin to bend; one unit away the bend is 5e-6."""
+CONCENTRATION = 2.0
+"""Of the LKJ prior of correlations: 1 is flat, above it small correlations are likelier."""
+
+
+class Known(NamedTuple):
+    """What the model is given, as arrays: the sampler is compiled once for all data of a shape."""
+
+    data: Data
+    participant: Any
+    """Who played each row."""
+    low: Any
+    high: Any
+    """Bounds in standard units."""
+    bend: Any
+    """person x parameter x parameter: how each person's likelihood bends (J), positive semidefinite; zero: unknown."""
+    pull: Any
+    """person x parameter: J times where that likelihood peaks."""
+
+
+class Person(NamedTuple):
+    """Everyone's parameters at a point of the sampler, and what the change of coordinates adds to the log density."""
+
+    z: Float[Array, "person parameter"]
+    e: Float[Array, "person parameter"]
+    log_volume: Float[Array, ""]
+
+
+def bounded(z: Float[Array, "... parameter"], low: Any, high: Any) -> Float[Array, "... parameter"]:
+    """The same value well inside the bounds; beyond a bound the bound itself, with a smooth bend between."""
+    least, most = jnp.maximum(low, -1e3), jnp.minimum(high, 1e3)
+    above, beyond = jax.nn.softplus((z - least) / SOFTNESS), jax.nn.softplus((z - most) / SOFTNESS)
+    return jnp.clip(least + SOFTNESS * (above - beyond), least, most)
+
+
+def people(known: Known, mean: Any, root: Any, x: Float[Array, "person parameter"]) -> Person:
+    """Everyone's parameters from the population and the sampler's coordinates."""
+
+    def one(bend: Any, pull: Any, x: Any) -> tuple[Any, Any]:
+        factor = jnp.linalg.cholesky(root.T @ bend @ root + jnp.eye(x.shape[0]))
+        towards = solve_triangular(factor, root.T @ (pull - bend @ mean), lower=True)
+        e = solve_triangular(factor.T, towards + x, lower=False)
+        return e, -jnp.log(jnp.diag(factor)).sum()
+
+    e, log_volume = jax.vmap(one)(known.bend, known.pull, x)
+    return Person(bounded(mean + e @ root.T, known.low, known.high), e, log_volume.sum())
+
+
+def root_of(sd: Float[Array, " parameter"], correlation_root: Any = None) -> Float[Array, "parameter parameter"]:
+    """A square root of the population's covariance."""
+    return jnp.diag(sd) if correlation_root is None else sd[:, None] * correlation_root
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def row_log_likelihoods(model: Model, data: Data, z: Float[Array, "row parameter"]) -> Float[Array, " row"]:
+    """Log-likelihood of every row, each at its own point.
+
+    Its gradient is taken row by row on the way forward, so that a row's intermediate values need not be kept.
+    """
+    return mapped(lambda at: _one_row(model, data, *at), (jnp.arange(z.shape[0]), z))
+
+
+def _one_row(model: Model, data: Data, row: Any, z: Any) -> Float[Array, ""]:
+    return block_log_likelihoods(model, data, row[None], z)[0]
+
+
+def _forward(model: Model, data: Data, z: Any) -> Any:
+    slopes = jax.value_and_grad(_one_row, argnums=3)
+    return mapped(lambda at: slopes(model, data, *at), (jnp.arange(z.shape[0]), z))
+
+
+def _backward(model: Model, slope: Any, weight: Any) -> Any:
+    return None, weight[:, None] * slope
+
+
+row_log_likelihoods.defvjp(_forward, _backward)
+
+
+def population_model(model: Model, correlated: bool, known: Known) -> None:
+    """The hierarchical model in NumPyro's language; sites `mean`, `sd`, `x`, and with correlations `correlation_root`."""
+    import numpyro
+    import numpyro.distributions as dist
+
+    n_people, n_parameters = known.pull.shape
+    mean = numpyro.sample("mean", dist.Normal(0.0, 1.0).expand([n_parameters]).to_event(1))
+    sd = numpyro.sample("sd", dist.HalfNormal(1.0).expand([n_parameters]).to_event(1))
+    link = numpyro.sample("correlation_root", dist.LKJCholesky(n_parameters, CONCENTRATION)) if correlated else None
+    x = numpyro.sample("x", dist.Normal(0.0, 1.0).expand([n_people, n_parameters]).to_event(2))
+    everyone = people(known, mean, root_of(sd, link), x)
+    numpyro.factor("people", 0.5 * (x**2 - everyone.e**2).sum() + everyone.log_volume)
+    numpyro.factor("choices", row_log_likelihoods(model, known.data, everyone.z[known.participant]).sum())

@@ -1,0 +1,87 @@
+"""Criteria that set how well a model accounts for choices against what it had to spend on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab.choices.table import Choices
+from explorelab.errors import InputError
+
+type Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+OF_LIKELIHOOD = ("bic", "aic")
+"""Criteria of a likelihood at its maximum: of estimates that a prior has pulled away from it they are not defined."""
+
+
+def method_for(criterion: str, method: str) -> str:
+    """How an agent must be fitted to be judged by the criterion: by maximum likelihood for AIC and BIC, else as asked."""
+    return "ml" if criterion in OF_LIKELIHOOD else method
+
+
+def aic(log_lik: Any, k: Any) -> Floats:
+    """Akaike's criterion, 2 k - 2 log L, for a log-likelihood at its maximum over k parameters; smaller is better."""
+    return 2 * _count("k", k, 0) - 2 * checks.numbers("log_lik", log_lik)
+
+
+def bic(log_lik: Any, k: Any, n: Any) -> Floats:
+    """Schwarz's criterion, k log n - 2 log L, for n choices; minus half of it approximates the log evidence."""
+    return _count("k", k, 0) * np.log(_count("n", n, 1)) - 2 * checks.numbers("log_lik", log_lik)
+
+
+def pseudo_r2(nll: Any, n: Any = None, n_arms: Any = None, *, chance: Any = None) -> Floats:
+    """McFadden's R2 = 1 - nll / nll of choosing at random: 0 is chance, 1 is every choice foreseen, below 0 is worse.
+
+    Choosing at random costs n log(n_arms) for n choices among as many arms each; where the arms on offer change from trial
+    to trial, give that cost as `chance` (see `chance_nll`). NaN where random choice costs nothing: of somebody who never had
+    two arms to choose from there is nothing to foresee.
+    """
+    if (chance is None) == (n is None or n_arms is None):
+        raise InputError(
+            "pseudo_r2 needs either n and n_arms, or chance, the negative log-likelihood of choosing at random."
+        )
+    at_random = (
+        _count("n", n, 1) * np.log(_count("n_arms", n_arms, 2)) if chance is None else checks.numbers("chance", chance)
+    )
+    if (at_random < 0).any():
+        raise InputError(f"chance must be at least 0, got {at_random[at_random < 0].flat[0]:g}.")
+    return share_foreseen(checks.numbers("nll", nll), at_random)
+
+
+def share_foreseen(nll: Floats, chance: Floats) -> Floats:
+    """1 - nll / chance; NaN where chance costs nothing, or the nll is not known."""
+    costs = chance > 0
+    return np.where(costs, 1 - nll / np.where(costs, chance, 1.0), np.nan)
+
+
+def chance_nll(choices: Choices, by_row: bool = False) -> Floats:
+    """Each participant's negative log-likelihood under random choice: the sum of log(arms on offer) over scored trials.
+
+    `by_row` gives it for every block instead.
+    """
+    if choices.available is None:
+        per_row = choices.scored.sum(1) * np.log(choices.layout.n_arms)
+    else:
+        per_row = np.log(np.maximum(choices.available.sum(2), 1)).sum(1, where=choices.scored)
+    return per_row if by_row else np.bincount(choices.participant, per_row, choices.n_participants)
+
+
+def without_information(choices: Choices) -> tuple[str, ...]:
+    """Participants whose choices say nothing of any agent: all missed or forced, or one arm on offer at a time."""
+    return tuple(who for who, cost in zip(choices.participants, chance_nll(choices), strict=True) if not cost > 0)
+
+
+def informative(choices: Choices) -> Choices:
+    """The choices of everyone else: of those who say something."""
+    silent = without_information(choices)
+    return choices.rows(~np.isin(choices.participants, silent)[choices.participant]) if silent else choices
+
+
+def _count(name: str, value: Any, at_least: int) -> Floats:
+    count = checks.numbers(name, value)
+    if (count < at_least).any():
+        raise InputError(f"{name} must be at least {at_least}, got {count[count < at_least].flat[0]:g}.")
+    return count

@@ -1,0 +1,194 @@
+"""`fit`: an agent to every participant, as one labelled tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.agents import Agent
+from explorelab.choices.table import Choices
+from explorelab.errors import InputError
+from explorelab.fitting.criteria import without_information
+from explorelab.fitting.empirical_bayes import fit_group
+from explorelab.fitting.model import Fitted, prepare
+from explorelab.fitting.results import as_tree, estimates, space_table
+from explorelab.fitting.search.individual import fit_each, rows_of_each
+from explorelab.fitting.search.solve import predicted
+
+type Method = Literal["ml", "map", "em", "nuts"]
+METHODS = ("ml", "map", "em", "nuts")
+
+
+@door
+def fit(
+    choices: Choices,
+    agent: str | Agent = "stochastic-ucl",
+    method: Method = "map",
+    *,
+    free: Sequence[str] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    space: Mapping[str, Mapping[str, Any]] | None = None,
+    starts: int = 10,
+    seed: int = 0,
+    progress: bool | None = None,
+    **settings: Any,
+) -> xr.DataTree:
+    """An agent fitted to every participant of the choices.
+
+    `method`: "ml", maximum likelihood; "map", with the weak standard prior of `space`; "em", empirical Bayes, the prior
+    learned from the group (expectation-maximisation with Laplace's approximation); "nuts", the whole hierarchical
+    posterior. `free`, `fixed` and `space` say what is estimated, what is given and where it is sought; see `prepare`.
+
+    The tree has `estimates` (over participant and parameter: estimate, standard_error, low, high, identified, remark ...;
+    log_likelihood, pseudo_r2, and for "ml" aic and bic, which are NaN where a prior pulls), `space`, for "em" and "nuts"
+    also `group`, and for "nuts" ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
+    """
+    checks.one_of("method", method, dict.fromkeys(METHODS, 0))
+    starts = checks.whole("starts", starts, at_least=1, at_most=checks.MANY)
+    seed = checks.whole("seed", seed, at_least=0)
+    check_choices(choices)
+    fitted = prepare(choices, agent, free, fixed, space)
+    check_likelihood(choices, fitted)
+    if method == "nuts":
+        from explorelab.fitting.bayes.hierarchical import sample
+
+        return sample(choices, fitted, seed=seed, starts=starts, space=space, progress=progress, **settings)
+    rows = rows_of_each(choices)
+    groups: dict[str, xr.Dataset] = {}
+    prior_sd: np.ndarray | float = 1.0
+    # Without free parameters there is nothing to learn of a group.
+    if method == "em" and fitted.space:
+        result = fit_group(fitted, rows, starts=starts, seed=seed, progress=progress, **settings)
+        best, ending = result.best, result.ending
+        groups["group"] = result.table(fitted)
+        prior_sd = groups["group"]["z_sd"].values
+    else:
+        if settings:
+            raise InputError(f"{next(iter(settings))} is not a setting of method {method!r}.")
+        _, best, ending = fit_each(fitted, rows, method == "map", starts, seed, progress)
+    check_possible(choices, fitted, np.arange(choices.n_participants), ending.log_likelihood)
+    found = estimates(choices, fitted, best, ending, prior_sd, likelihood_alone=method == "ml")
+    groups = {"estimates": found, "space": space_table(fitted.space), **groups}
+    told = {"method": method, "starts": starts, "seed": seed}
+    return as_tree(groups, choices, fitted, told)
+
+
+def check_choices(choices: Choices) -> None:
+    """Raise if choices cannot be scored, and say whose: a fit would answer wrongly, not stop.
+
+    Somebody without any choice among several arms stops nobody, unless there is nobody else.
+    """
+    if not isinstance(choices, Choices):
+        raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
+    used = choices.observed | choices.scored
+    beyond = used & ((choices.arm < 0) | (choices.arm >= choices.layout.n_arms))
+    if beyond.any():
+        raise InputError(f"arms must be 0 to {choices.layout.n_arms - 1}, got {_first(choices, choices.arm, beyond)}.")
+    unknown = choices.observed & ~np.isfinite(choices.reward)
+    if unknown.any():
+        raise InputError(f"rewards must be finite numbers, got {_first(choices, choices.reward, unknown)}.")
+    if choices.available is not None:
+        offered = np.take_along_axis(choices.available, np.maximum(choices.arm, 0)[..., None], axis=2)[..., 0]
+        absent = choices.scored & ~offered
+        if absent.any():
+            raise InputError(f"a chosen arm must be on offer, got {_first(choices, choices.arm, absent)}.")
+    if len(without_information(choices)) == choices.n_participants:
+        raise InputError(
+            f"a fit needs choices among several arms, and none of {choices.n_participants} participants made one: every "
+            "trial was missed, forced, or had one arm on offer."
+        )
+
+
+def _first(choices: Choices, values: np.ndarray, bad: np.ndarray) -> str:
+    row, trial = np.argwhere(bad)[0]
+    who = f"participant {choices.participants[choices.participant[row]]}, block {choices.block[row]}, trial {trial + 1}"
+    more = f" and {int(bad.sum()) - 1} more" if bad.sum() > 1 else ""
+    return f"{values[row, trial]:g} ({who}{more})"
+
+
+def check_likelihood(choices: Choices, fitted: Fitted) -> None:
+    """Raise if the agent chooses with certainty where people may do otherwise, so that its likelihood is zero.
+
+    And if its probabilities are counted from draws: what was never drawn would count as impossible.
+    """
+    agent = fitted.agent
+    if not agent.rule.choice.exact:
+        raise InputError(
+            f"{agent.name} with correlated arms cannot be fitted: the probability that an arm is the best is known "
+            "by counting draws alone. Fit it with independent arms (length_scale 0), or take kalman-thompson."
+        )
+    if agent.rule.choice.name.startswith("greedy") and _never(fitted, "lapse"):
+        bare = agent.name.removesuffix("+lapse")
+        raise InputError(
+            f"{agent.name} always takes the arm that looks best: one other choice and its likelihood is zero. "
+            f"Let it lapse ({bare}+lapse{', above 0' if bare != agent.name else ''}), or take a rule that chooses at "
+            "random, such as stochastic-ucl."
+        )
+    if agent.rule.commitment.length is not None:
+        _check_commitment(choices, fitted)
+
+
+def _check_commitment(choices: Choices, fitted: Fitted) -> None:
+    """Raise if somebody leaves an arm that the agent is bound to: no parameter says when it is, so any point will do."""
+    centre = np.zeros((choices.n_rows, 1, len(fitted.space)))
+    possible = np.isfinite(predicted(fitted, np.arange(choices.n_rows), centre, progress=False)[:, 0])
+    if possible.all():
+        return
+    row = int(possible.argmin())
+    who, name = choices.participants[choices.participant[row]], fitted.agent.name
+    raise InputError(
+        f"{name} keeps to an arm for several choices, and participant {who} does not (block {choices.block[row]}): its "
+        "likelihood is zero there, with or without habits. Take a rule that decides at every choice, such as stochastic-ucl."
+    )
+
+
+def _never(fitted: Fitted, parameter: str) -> bool:
+    """Whether the agent lacks the parameter, or holds it at 0."""
+    free = any(dimension.name == parameter for dimension in fitted.space)
+    return not free and float(fitted.data.fixed.get(parameter, 0.0)) == 0
+
+
+def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likelihood: np.ndarray) -> None:
+    """Raise if somebody's choices have probability zero at the best parameters that were found, and say whose."""
+    bad = np.flatnonzero(~np.isfinite(log_likelihood))
+    if not bad.size:
+        return
+    names = list(dict.fromkeys(choices.participants[who[i]] for i in bad))
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    raise InputError(
+        f"{fitted.agent.name} gives the choices of participant {names[0]}{more} probability zero, whatever its free "
+        f"parameters: let it lapse ({fitted.agent.name}+lapse), take another agent, or leave out who cannot be described."
+    )
+
+
+def saved(tree: xr.DataTree, path: Any) -> None:
+    """Write a fit as netCDF."""
+    tree.to_netcdf(path, engine="h5netcdf")
+
+
+@door
+def load_fit(path: str | os.PathLike[str]) -> xr.DataTree:
+    """A fit that was written."""
+    if not Path(path).is_file():
+        raise InputError(f"{path}: expected a fit written by explorelab fit, but there is no such file.")
+    try:
+        tree = xr.open_datatree(Path(path), engine="h5netcdf").load()
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"{path}: cannot be read as a fit: {why}.") from None
+    if "estimates" not in tree.children:
+        raise InputError(f"{path}: expected a fit written by explorelab fit, got a file without estimates.")
+    return tree
+
+
+def estimates_of(tree: xr.DataTree) -> dict[str, np.ndarray]:
+    """Every participant's parameters in natural units, by name."""
+    table = tree["estimates"].to_dataset()["estimate"]
+    return {str(name): table.sel(parameter=name).values for name in table["parameter"].values}

@@ -1,0 +1,1 @@
+"""The search for the best parameters: starts, steps, and many problems at once."""

@@ -1,0 +1,111 @@
+"""Many problems in compiled calls: a few at a time on each core of a CPU, all at once on a GPU."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from explorelab._support.progress import Progress
+
+PER_CALL = 8
+"""Problems in one compiled call on a CPU: an interrupt waits for one, and progress shows after each."""
+
+GPU_PER_CALL = 4096
+
+
+def on_gpu() -> bool:
+    """Whether JAX computes on a GPU here."""
+    return jax.default_backend() == "gpu"
+
+
+def mapped(one: Callable[..., Any], arguments: Any, count: Any = None) -> Any:
+    """`one` for every problem: in turn on a CPU, where each then ends by itself, and together on a GPU.
+
+    With `count`, only that many need an answer; on a CPU the others cost nothing.
+    """
+    if on_gpu():
+        return jax.vmap(one)(arguments)
+    if count is None:
+        return jax.lax.map(one, arguments)
+    once = jax.jit(one)  # traced once, though asked for its shapes first
+
+    def at(i: Any) -> Any:
+        return once(jax.tree.map(lambda x: x[i], arguments))
+
+    size = len(jax.tree.leaves(arguments)[0])
+    empty = jax.tree.map(lambda x: jnp.zeros((size, *x.shape), x.dtype), jax.eval_shape(at, 0))
+    return jax.lax.fori_loop(0, count, lambda i, done: jax.tree.map(lambda all_, x: all_.at[i].set(x), done, at(i)), empty)
+
+
+@contextmanager
+def single_threaded_algebra() -> Iterator[None]:
+    """Linear algebra on the thread that asks for it, while the block lasts.
+
+    Every core already has a problem of its own. OpenBLAS, which XLA calls for triangular systems, would wake its own threads
+    for each small one and wait for them: 20 times as much processor time on busy cores.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
+def in_calls(call: Callable[..., Any], arguments: Any, label: str, progress: bool | None = None) -> Any:
+    """`call(part, count)` for all problems (the leading axis of every array), a part at a time; results are NumPy arrays.
+
+    Parts are of one size whatever the number of problems, so that a program is compiled once for all data; they are filled
+    up with their last problem, and only the first `count` of each matter.
+    """
+    leaves = jax.tree.leaves(arguments)
+    n = len(leaves[0])
+    size = GPU_PER_CALL if on_gpu() else PER_CALL
+    step = size if on_gpu() else min(size, max(1, -(-n // _cores())))
+    starts = range(0, n, step)
+
+    def part(start: int) -> Any:
+        with jax.enable_x64(True):
+            kept = min(step, n - start)
+            at = start + np.minimum(np.arange(size), kept - 1)
+            result = call(jax.tree.map(lambda x: x[at], arguments), np.int32(kept))
+            return jax.tree.map(lambda x: np.asarray(x)[:kept], result)
+
+    parts = []
+    with single_threaded_algebra(), Progress(label, n, progress) as bar:
+        for start, result in zip(starts, _in_order(part, starts, 1 if on_gpu() else _cores()), strict=True):
+            parts.append(result)
+            bar.advance(min(step, n - start))
+    return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool
+    finally:
+        # An interrupt drops what has not begun; a compiled call that has cannot be stopped, and is not waited for.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _in_order[Out](work: Callable[[int], Out], items: range, workers: int) -> Iterator[Out]:
+    """Results in the order of the items, a few at work at once; the first by itself, so that it is compiled once."""
+    if items:
+        yield work(items[0])
+    with _pool(workers) as pool:
+        under_way: list[Future[Out]] = []
+        for item in items[1:]:
+            under_way.append(pool.submit(work, item))
+            if len(under_way) > workers:
+                yield under_way.pop(0).result()
+        while under_way:
+            yield under_way.pop(0).result()

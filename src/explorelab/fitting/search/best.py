@@ -1,0 +1,65 @@
+"""The best of many starts for every problem."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from explorelab.fitting.model import Fitted
+from explorelab.fitting.search.optimise import CLOSE, Minimum, Status
+from explorelab.fitting.search.solve import Problem, limits, minimised, screened, starting_points
+
+SCREENED = 4
+"""Points looked at for each start that is followed."""
+
+
+class Best(NamedTuple):
+    """The lowest minimum of every problem, and what all starts came to."""
+
+    z: np.ndarray
+    value: np.ndarray
+    status: np.ndarray
+    """A `Status` for each problem."""
+    n_steps: np.ndarray
+    start_values: np.ndarray
+    """problem x start: where each start ended; NaN if nowhere."""
+
+
+def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label: str, progress: bool | None = None) -> Best:
+    """The best minimum of every problem from so many starts.
+
+    Half of the starts are the best of a screen of points (four for each start), half the first points themselves, so that
+    no region is left out because it looked bad from afar.
+    """
+    low, high = limits(fitted.space)
+    n = len(each.rows)
+    points = starting_points(max(SCREENED * starts, 2), low, high, seed)
+    if not len(low):
+        points = points[:1]
+        values = screened(fitted, each, points, progress)
+        status = np.where(np.isfinite(values[:, 0]), Status.CONVERGED, Status.NOT_FINITE)
+        return Best(np.zeros((n, 0)), values[:, 0], status, np.zeros(n, int), values)
+    first = np.tile(np.arange(-(-starts // 2)), (n, 1))
+    if starts > 1:
+        values = screened(fitted, each, points, progress)
+        values = np.where(np.isfinite(values), values, np.inf)
+        values[:, : first.shape[1]] = np.inf
+        first = np.hstack([first, np.argsort(values, axis=1, kind="stable")[:, : starts - first.shape[1]]])
+    many: Problem = jax.tree.map(lambda x: np.repeat(x, starts, axis=0), each)
+    ended = minimised(fitted, many, points[first].reshape(n * starts, -1), label, progress)
+    return _lowest(ended, n, starts)
+
+
+def _lowest(ended: Minimum, n: int, starts: int) -> Best:
+    value = np.where(np.isfinite(ended.value), ended.value, np.nan).reshape(n, starts)
+    # Of two starts that came equally low, the one that is a minimum.
+    unsettled = (ended.status != Status.CONVERGED).reshape(n, starts)
+    at = np.where(np.isnan(value), np.inf, value + CLOSE * unsettled).argmin(1)
+    rows = np.arange(n)
+
+    def taken(array: np.ndarray) -> np.ndarray:
+        return array.reshape(n, starts, *array.shape[1:])[rows, at]
+
+    return Best(taken(ended.z), value[rows, at], taken(ended.status), taken(ended.n_steps), value)

@@ -1,0 +1,184 @@
+"""Compiled problems: screening of starts, minimisation, curvature at the end, and the fit of left-out blocks."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.stats import norm, qmc
+
+from explorelab.fitting.model import Fitted
+from explorelab.fitting.objective import Curvature, Data, Model, block_log_likelihoods, curvature
+from explorelab.fitting.search.batches import in_calls, mapped
+from explorelab.fitting.search.optimise import Minimum, minimise
+from explorelab.fitting.spaces import Space
+
+
+class Problem(NamedTuple):
+    """Which blocks to account for, and what to expect beforehand; many problems have a leading axis.
+
+    JAX arrays inside compiled calls, NumPy arrays outside.
+    """
+
+    rows: Any
+    weight: Any
+    """1 for a block that counts, 0 for what fills the array up."""
+    mean: Any
+    """Prior mean in standard units."""
+    precision: Any
+    """Prior precision in standard units; zero for maximum likelihood."""
+
+
+def problems(row_lists: list[np.ndarray], mean: np.ndarray, precision: np.ndarray) -> Problem:
+    """A problem for each list of rows, all with the same prior, or each with its own."""
+    longest = max(len(rows) for rows in row_lists)
+    at = np.stack([np.pad(rows, (0, longest - len(rows)), mode="edge") for rows in row_lists]).astype(np.int32)
+    weight = np.stack([np.arange(longest) < len(rows) for rows in row_lists]).astype(float)
+    n, p = len(row_lists), mean.shape[-1]
+    return Problem(at, weight, np.broadcast_to(mean, (n, p)), np.broadcast_to(precision, (n, p, p)))
+
+
+def limits(space: Space) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of every parameter in standard units."""
+    with jax.enable_x64(True):
+        ends = np.array([dimension.limits for dimension in space]).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def _penalised(model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"]) -> Curvature:
+    at = curvature(model, data, problem.rows, problem.weight, z)
+    away = problem.precision @ (z - problem.mean)
+    return Curvature(at.value + 0.5 * (z - problem.mean) @ away, at.gradient + away, at.information + problem.precision)
+
+
+def _value(model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"]) -> Float[Array, ""]:
+    away = z - problem.mean
+    log_likelihood = jnp.dot(problem.weight, block_log_likelihoods(model, data, problem.rows, z))
+    return 0.5 * away @ problem.precision @ away - log_likelihood
+
+
+@partial(jax.jit, static_argnames="model")
+def _screened(model: Model, data: Data, problem: Problem, points: Float[Array, "point parameter"], count: Any) -> Any:
+    def one(each: Problem) -> Float[Array, " point"]:
+        return jax.lax.map(lambda z: _value(model, data, each, z), points, batch_size=None)
+
+    return mapped(one, problem, count)
+
+
+@partial(jax.jit, static_argnames="model")
+def _minimised(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any], count: Any) -> Minimum:
+    def one(each: tuple[Problem, Any]) -> Minimum:
+        problem, start = each
+        return minimise(lambda z: _penalised(model, data, problem, z), start, low, high)
+
+    return mapped(one, argument, count)
+
+
+LOOK_AROUND = 0.05
+"""How far from a minimum it is looked around, in standard units."""
+
+
+class Ending(NamedTuple):
+    """The objective at its minimum: observed and expected information, the likelihood, and what is close by."""
+
+    hessian: Any
+    information: Any
+    log_likelihood: Any
+    lower_nearby: Any
+    """How much lower the objective is a little to either side along any parameter, at most; by values alone, so that it does
+    not depend on derivatives being right. Not above 0 at a minimum."""
+
+
+def _lower_nearby(value: Any, z: Any, low: Any, high: Any) -> Float[Array, ""]:
+    if not z.shape[0]:
+        return jnp.asarray(-jnp.inf)
+    around = LOOK_AROUND * jnp.concatenate([jnp.eye(z.shape[0]), -jnp.eye(z.shape[0])])
+    # What is impossible, or not a number, is not lower.
+    values = jax.lax.map(value, jnp.clip(z + around, low, high))
+    return value(z) - jnp.where(jnp.isnan(values), jnp.inf, values).min()
+
+
+@partial(jax.jit, static_argnames="model")
+def _ended(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any], count: Any) -> Ending:
+    def one(each: tuple[Problem, Any]) -> Ending:
+        problem, z = each
+        blocks = block_log_likelihoods(model, data, problem.rows, z)
+        hessian = jax.jacfwd(jax.grad(lambda z: _value(model, data, problem, z)))(z)
+        information = _penalised(model, data, problem, z).information
+        lower = _lower_nearby(lambda z: _value(model, data, problem, z), z, low, high)
+        return Ending(hessian, information, jnp.dot(problem.weight, blocks), lower)
+
+    return mapped(one, argument, count)
+
+
+@partial(jax.jit, static_argnames="model")
+def _predicted(model: Model, data: Data, argument: tuple[Any, Any], count: Any) -> Any:
+    """Log-likelihood of one block at each of several points."""
+
+    def one(each: tuple[Any, Any]) -> Float[Array, " point"]:
+        row, points = each
+        return jax.lax.map(lambda z: block_log_likelihoods(model, data, row[None], z)[0], points)
+
+    return mapped(one, argument, count)
+
+
+def _own(data: Data, rows: np.ndarray) -> tuple[Data, np.ndarray]:
+    """The data with these rows alone, and where they are in it: programs do not depend on how many others there are."""
+    own = data._replace(blocks=jax.tree.map(lambda x: x[rows.ravel()], data.blocks))
+    return own, np.arange(rows.size, dtype=np.int32).reshape(rows.shape)
+
+
+def screened(fitted: Fitted, each: Problem, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
+    """The objective of every problem at every point."""
+
+    def call(part: Problem, count: Any) -> Any:
+        data, rows = _own(fitted.data, part.rows)
+        return _screened(fitted.model, data, part._replace(rows=rows), points, count)
+
+    return np.asarray(in_calls(call, each, "looking for starts", progress))
+
+
+def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, progress: bool | None = None) -> Minimum:
+    """Where minimisation ends for every problem (leading axis), from its own start."""
+    low, high = limits(fitted.space)
+
+    def call(part: tuple[Problem, np.ndarray], count: Any) -> Minimum:
+        data, rows = _own(fitted.data, part[0].rows)
+        return _minimised(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
+
+    return in_calls(call, (each, np.clip(starts, low, high)), label, progress)
+
+
+def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
+    """Curvature and likelihood of every problem at its minimum, and whether anything close by is lower."""
+    low, high = limits(fitted.space)
+
+    def call(part: tuple[Problem, np.ndarray], count: Any) -> Ending:
+        data, rows = _own(fitted.data, part[0].rows)
+        return _ended(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
+
+    return in_calls(call, (each, z), "uncertainty", progress)
+
+
+def predicted(fitted: Fitted, rows: np.ndarray, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
+    """Log-likelihood of each of these blocks at each of its own points (row x point x parameter)."""
+
+    def call(part: tuple[np.ndarray, np.ndarray], count: Any) -> Any:
+        data, own = _own(fitted.data, part[0])
+        return _predicted(fitted.model, data, (own, part[1]), count)
+
+    return np.asarray(in_calls(call, (rows.astype(np.int32), points), "predicting", progress))
+
+
+def starting_points(n: int, low: np.ndarray, high: np.ndarray, seed: int) -> np.ndarray:
+    """Points spread evenly over what is plausible (a Sobol sequence through the prior's quantiles), the centre first."""
+    if len(low) == 0:
+        return np.zeros((n, 0))
+    # A power of two is what a Sobol sequence is balanced for.
+    uniform = qmc.Sobol(len(low), seed=seed).random_base2(int(np.ceil(np.log2(max(n - 1, 1)))))[: n - 1]
+    points = np.vstack([np.zeros(len(low)), norm.ppf(np.clip(uniform, 1e-4, 1 - 1e-4))])
+    return np.clip(points, low, high)

@@ -1,0 +1,6 @@
+"""The paper's simulation figures and their companions, made anew from one command."""
+
+from explorelab.paper.exhibits import EXHIBITS
+from explorelab.paper.reproduce import reproduce
+
+__all__ = ["EXHIBITS", "reproduce"]

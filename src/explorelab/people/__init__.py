@@ -1,1 +1,0 @@
-"""People: what they chose, read and checked; and what the library finds in it."""

@@ -1,0 +1,95 @@
+"""The figure of a simulation: regret over time with its band, the bounds that apply, and transitions where they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from explorelab._support.files import write_whole
+from explorelab.errors import InputError
+from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, style, thousands, whole_ticks
+from explorelab.simulation.summary import each_setting
+
+FORMATS = (".png", ".svg", ".pdf")
+
+BOUNDS = {
+    "published": ("published bound", INK, "--"),
+    "corrected": ("corrected bound", GREY, "-."),
+}
+
+
+def check_format(path: Path) -> None:
+    """Raise if no figure can be written under this name."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{path}: a figure must end in {', '.join(FORMATS)}, got {path.suffix or 'no ending'}.")
+
+
+def draw_regret(runs: xr.Dataset, bounds: xr.Dataset | None, path: Path) -> None:
+    """Write the figure of these runs, with these bounds where there are any."""
+    check_format(path)
+    with style():
+        drawing = regret_figure(runs, bounds)
+        write_whole(path, lambda beside: drawing.figure.savefig(beside, format=path.suffix.lower()[1:]))
+
+
+def regret_figure(runs: xr.Dataset, bounds: xr.Dataset | None = None) -> Drawing:
+    """Regret with a band of two standard errors for each setting, and a second panel of transition cost where moves cost."""
+    costly = bool((runs.cost_mean > 0).any())
+    panels = {"regret": "Cumulative expected regret"} | ({"cost": "Cumulative transition cost"} if costly else {})
+    drawing = Drawing([list(panels)], height=3.6)
+    long = runs.attrs["horizon"] > 1000
+    for quantity, name in panels.items():
+        tall = _far_above(runs[f"{quantity}_mean"], bounds, quantity)
+        axes = drawing.panel(quantity, name, "time", quantity, log=("x" if long else "") + ("y" if tall else ""))
+        if not tall:
+            thousands(axes.yaxis)
+        if not long:
+            whole_ticks(axes.xaxis, 8)
+        for i, (setting, one) in enumerate(each_setting(runs)):
+            label = ", ".join(f"{key} = {_short(value)}" for key, value in setting.items()) or "mean ± 2 standard errors"
+            mean, se = one[f"{quantity}_mean"].values, np.nan_to_num(one[f"{quantity}_se"].values)
+            look = {"color": PALETTE[i % len(PALETTE)], "ls": ("-", "--", ":")[i // len(PALETTE) % 3]}
+            drawing.band(quantity, one.time, mean - 2 * se, mean + 2 * se, label, color=look["color"])
+            drawing.line(quantity, one.time, mean, label, label=label, **look)
+        _draw_bounds(drawing, quantity, bounds)
+        if not tall:
+            axes.set_ylim(bottom=0)
+        axes.legend()
+    drawing.figure.suptitle(_title(runs), fontsize=8.5, color=GREY, x=0.01, ha="left")
+    return drawing
+
+
+def _draw_bounds(drawing: Drawing, quantity: str, bounds: xr.Dataset | None) -> None:
+    if bounds is None:
+        return
+    for source, (label, colour, dashes) in BOUNDS.items():
+        bound = bounds[f"{source}_{quantity}"]
+        if np.isfinite(bound).any():
+            drawing.line(quantity, bound.time, bound.values, label, label=label, color=colour, ls=dashes, lw=1.2)
+    if quantity == "regret":
+        lower = bounds["lai_robbins_regret"]
+        label = (
+            "Lai-Robbins (asymptotic)" if bounds.attrs["noise"] == "gaussian" else "Lai-Robbins (asymptotic, Gaussian noise)"
+        )
+        drawing.line(quantity, lower.time, lower.values, label, label=label, color=GREEN, ls=":", lw=1.4)
+
+
+def _far_above(mean: xr.DataArray, bounds: xr.Dataset | None, quantity: str) -> bool:
+    """Whether a bound would press the curve against the axis, so that only a logarithmic scale shows both."""
+    if bounds is None or not float(mean.max()) > 0:
+        return False
+    # a bound that does not apply is NaN, which must not hide the other one
+    highest = max(float(bounds[f"{source}_{quantity}"].fillna(0.0).max()) for source in BOUNDS)
+    return highest > 10 * float(mean.max())
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _title(runs: xr.Dataset, width: int = 115) -> str:
+    texts = [f"{runs.attrs['agent']}, {runs.attrs['replicates']} replicates", runs.attrs["task"].strip("<>")]
+    texts += [runs.attrs["note"]] if "note" in runs.attrs else []
+    return "\n".join(text if len(text) <= width else text[: width - 1] + "…" for text in texts)

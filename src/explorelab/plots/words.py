@@ -1,0 +1,136 @@
+"""Numbers, counts and names as a reader likes them in a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from explorelab.choices.table import PLAYERS, Choices
+from explorelab.paper.exhibit import number, whole
+from explorelab.regret import paper_people
+
+SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ", "noise_var": "σₛ²"}
+"""The paper's symbols."""
+
+__all__ = ["number", "whole"]
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """1 person, 326 people."""
+    return f"{whole(n)} {one if n == 1 else many or one + 's'}"
+
+
+def who_played(choices: Choices) -> str:
+    """326 people, 1 person, 40 robots, 6 simulated people, 12 people and 3 robots."""
+    pilot = choices.conditions.get("pilot")
+    if choices.players != "people" or pilot is None:
+        return counted(choices.n_participants, *PLAYERS[choices.players])
+    is_robot = np.isin(np.char.lower(np.asarray(pilot).astype(str)), ("true", "1", "1.0"))
+    robots = len(set(choices.participant[is_robot].tolist()))
+    parts = {"people": choices.n_participants - robots, "robots": robots}
+    return joined(counted(n, *PLAYERS[kind]) for kind, n in parts.items() if n)
+
+
+def are_people(choices: Choices) -> bool:
+    """Whether all of them are people, as far as the data say."""
+    return who_played(choices) == counted(choices.n_participants, *PLAYERS["people"])
+
+
+def with_paper_named(text: str) -> str:
+    """The text with the paper named in full where it is first spoken of."""
+    if paper_people.NAME in text:
+        return text
+    return re.sub(r"\b[Tt]he paper's\b", f"{paper_people.NAME}'s".replace(" (2014)'s", "'s (2014)"), text, count=1)
+
+
+def percent(value: Any, digits: int = 0) -> str:
+    """A share in per cent; a dash where there is none."""
+    value = float(value)
+    return "–" if np.isnan(value) else f"{100 * value:.{digits}f}\u202f%"
+
+
+def share(n: int, of: int) -> str:
+    """212 (65 %)."""
+    return f"{whole(n)} ({percent(n / of)})" if of else whole(n)
+
+
+def interval(low: Any, high: Any, digits: int = 3) -> str:
+    """Two numbers with a dash; empty where they are not known."""
+    low, high = float(low), float(high)
+    return "" if np.isnan(low) or np.isnan(high) else f"{plain(low, digits)} to {plain(high, digits)}"
+
+
+def percents(low: Any, high: Any, digits: int = 0) -> str:
+    """Two shares in per cent."""
+    low, high = float(low), float(high)
+    return "" if np.isnan(low) or np.isnan(high) else f"{100 * low:.{digits}f} to {100 * high:.{digits}f}\u202f%"
+
+
+def plain(value: Any, digits: int = 3) -> str:
+    """A number with so many digits that count, whole ones in full; very large and very small ones as powers of ten."""
+    value = float(value)
+    if np.isnan(value):
+        return "–"
+    if value == round(value, 0) and abs(value) < 1e6:
+        return whole(value)
+    size = int(np.floor(np.log10(abs(value)))) if np.isfinite(value) else 0
+    if not np.isfinite(value) or -4 < size < 6:
+        return number(value, digits)
+    power = str(size).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{number(value / 10.0**size, digits)} × 10{power}"
+
+
+def r2(value: Any) -> str:
+    """A coefficient of determination, never rounded to one."""
+    return "> 0.9999" if 0.99995 <= float(value) < 1 else fixed(value, 4)
+
+
+def is_r2(value: Any) -> str:
+    """The same after a name: R² = 0.9990."""
+    said = r2(value)
+    return said if said[0] == ">" else f"= {said}"
+
+
+def fixed(value: Any, decimals: int = 2) -> str:
+    """A number with so many decimals; a dash where there is none."""
+    value = float(value)
+    return "–" if np.isnan(value) else f"{value:.{decimals}f}".replace("-", "\u2212")
+
+
+def probability(value: Any) -> str:
+    """A probability in words of at most three digits, never rounded to certainty."""
+    value = float(value)
+    if value > 0.999:
+        return "> 0.999"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def is_probability(value: Any) -> str:
+    """The same after a name: = 0.012, > 0.999."""
+    said = probability(value)
+    return said if said[0] in "<>" else f"= {said}"
+
+
+def joined(parts: Iterable[str], last: str = "and") -> str:
+    """a, b and c."""
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def name_of(parameter: str) -> str:
+    """A parameter's name in a sentence."""
+    return f"{parameter} ".replace("_var ", "_variance ").replace("_", " ").strip()
+
+
+def named(parameter: str) -> str:
+    """A parameter's name with its symbol, if the paper gives it one."""
+    symbol = SYMBOLS.get(parameter)
+    return f"{name_of(parameter)} {symbol}" if symbol else name_of(parameter)
+
+
+def most_listed(parts: Sequence[str], n: int = 8) -> str:
+    """The first few, and how many more there are."""
+    return joined(parts) if len(parts) <= n else f"{', '.join(parts[:n])} and {whole(len(parts) - n)} more"

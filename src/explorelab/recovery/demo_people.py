@@ -1,0 +1,118 @@
+"""A population to show the report on: 326 simulated people, the paper's two example agents and the range between them.
+
+Section V.C of the paper shows two agents, one whose regret grows linearly and one whose regret grows logarithmically;
+section V.B labels 59.2 % of 326 people linear, 21.5 % logarithmic and 19.3 % power. If each phenotype were such an agent,
+193 people would be the linear one, 70 the logarithmic one, and 63 somewhere between. That is this population.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from explorelab._support import checks
+from explorelab.choices.table import Choices
+from explorelab.errors import InputError
+from explorelab.regret import paper_people
+
+KINDS = {"linear": "linear", "between": "power", "log": "log"}
+"""What people are made of, and the phenotype of the paper whose share each has."""
+ENDS: Mapping[str, tuple[float, float]] = {
+    "prior_mean": (30.0, 200.0),
+    "prior_var": (1000.0, 10.0),
+    "length_scale": (0.0, 4.0),
+    "temperature": (4.0, 1.0),
+}
+"""The linear and the logarithmic example (section V.C); a length scale of 0 is independent arms."""
+ON_LOG_SCALE = ("prior_var", "temperature")
+SCATTER = 0.2
+"""Standard deviation of the logarithm of every parameter about the line between the two agents."""
+
+
+class Population(NamedTuple):
+    """Simulated people, and what they were made with."""
+
+    choices: Choices
+    truth: pd.DataFrame
+    """A row for each person: participant, kind, place on the line (0 linear, 1 logarithmic), parameters."""
+
+
+def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 90) -> Population:
+    """So many simulated people with one block each on landscape B, rewards with whole-number noise from -5 to 5.
+
+    Shares of the kinds are the paper's shares of phenotypes. A person of kind between has a place w, uniform between the
+    agents (w = 0 linear, w = 1 logarithmic); prior mean and length scale are interpolated as they are, prior variance and
+    temperature by their logarithms. Then every parameter of everyone is multiplied by exp(0.2 g), g standard normal.
+    """
+    from explorelab.recovery.designs import design
+    from explorelab.recovery.simulated_choices import generate
+    from explorelab.tasks import landscape
+
+    rng = np.random.default_rng(np.random.SeedSequence([checks.whole("seed", seed, at_least=0), 326]))
+    kinds = _kinds(checks.whole("n", n, at_least=3, at_most=checks.MANY))
+    place = np.where(kinds == "log", 1.0, np.where(kinds == "linear", 0.0, rng.uniform(size=n)))
+    params = {name: on_the_line(name, place) * np.exp(SCATTER * rng.standard_normal(n)) for name in ENDS}
+    order = rng.permutation(n)
+    kinds, place, params = kinds[order], place[order], {name: values[order] for name, values in params.items()}
+    blank = design(landscape("B"), n, 1, horizon)
+    blank = replace(blank, conditions={"made_as": kinds.astype(str)})
+    agent: Any = _agent()
+    choices = generate(blank, agent, params, seed, noise="integer", progress=False)
+    note = f"{_story(kinds)} {choices.note}".strip()
+    truth = pd.DataFrame({"participant": choices.participants, "made_as": kinds, "place": place, **params})
+    return Population(replace(choices, source="simulated population", note=note), truth)
+
+
+def on_the_line(name: str, place: np.ndarray) -> np.ndarray:
+    """A parameter at places between the linear (0) and the logarithmic agent (1)."""
+    first, last = ENDS[name]
+    if name in ON_LOG_SCALE:
+        return np.exp((1 - place) * np.log(first) + place * np.log(last))
+    return (1 - place) * first + place * last
+
+
+def _story(kinds: np.ndarray) -> str:
+    """What was done, in words."""
+    n = {kind: int((kinds == kind).sum()) for kind in KINDS}
+    ends = [f"prior mean {a:g}, prior variance {b:g}, length scale {c:g}, temperature {d:g}"
+            for a, b, c, d in zip(*ENDS.values(), strict=True)]  # fmt: skip
+    return (
+        f"Simulated people, not real ones: {n['linear']} are the linear agent of {paper_people.NAME} ({ends[0]}), {n['log']} its "
+        f"logarithmic agent ({ends[1]}), and {n['between']} lie between them, spread evenly along the line from one to the "
+        "other (logarithms of variance and temperature, the other two as they are); then every parameter of everyone was "
+        f"multiplied by exp({SCATTER:g} g), g standard normal. The three numbers are the paper's shares of linear, "
+        "logarithmic and power regret."
+    )
+
+
+def _agent() -> Any:
+    from explorelab.agents.named.ucl import stochastic_ucl
+
+    return stochastic_ucl(prior_mean=30, prior_var=1000, length_scale=1, temperature=4)
+
+
+def _kinds(n: int) -> np.ndarray:
+    """The kind of each of n people, in the paper's shares; the largest group takes what rounding leaves."""
+    counts = {kind: round(paper_people.SHARES[form] * n) for kind, form in KINDS.items()}
+    counts["linear"] += n - sum(counts.values())
+    return np.repeat(list(counts), list(counts.values()))
+
+
+def write_population(folder: Path | str, seed: int = 0, n: int = paper_people.PEOPLE) -> Path:
+    """Write choices.csv, the task file choices.toml and true_parameters.csv into the folder; says where the choices are."""
+    from explorelab._support.files import write_whole
+    from explorelab.choices.writing import write_choices
+
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place}: cannot be made a folder: {error.strerror or error}.") from None
+    population = demo_population(seed, n)
+    write_whole(place / "true_parameters.csv", lambda path: population.truth.to_csv(path, index=False, float_format="%.6g"))
+    return write_choices(population.choices, place / "choices.csv")

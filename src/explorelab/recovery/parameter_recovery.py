@@ -1,0 +1,160 @@
+"""Parameter recovery: people with known parameters are simulated on the same blocks and refitted in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.stats import norm, rankdata
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab._support.rounding import spread
+from explorelab.agents import Agent
+from explorelab.choices.table import Choices
+from explorelab.errors import InputError
+from explorelab.fitting.fit import fit as fit_agent
+from explorelab.fitting.spaces import standard
+from explorelab.recovery.designs import repeated
+from explorelab.recovery.known import Known, known_of
+from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.truth import Within, true_parameters
+from explorelab.regret.clusters import wilson
+
+type Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@door
+def recover_parameters(
+    choices: Choices,
+    agent: str | Agent | None = None,
+    fit: xr.DataTree | None = None,
+    n: int = 100,
+    method: str | None = None,
+    *,
+    within: Within | None = None,
+    free: Sequence[str] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    space: Mapping[str, Mapping[str, Any]] | None = None,
+    starts: int = 10,
+    noise: str = "gaussian",
+    seed: int = 0,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """How well the parameters of n simulated people, who play these blocks (or a `design`), are found again.
+
+    True parameters are the `fit`'s estimates, everyone's in turn; without a fit, draws from the prior of the space; and
+    for the parameters in `within` even draws over a range, as in `{"temperature": (1, 4)}`. The refit is by the fit's
+    method ("map" without one), in the fit's own space.
+
+    Over person and parameter: `true`, `estimate`, `low`, `high` (95 % interval), `covered`, `at_bound`, `identified`.
+    Over parameter: `rank_correlation` (Spearman) of true and estimated values with `rank_low`, `rank_high`; `pearson`,
+    `bias` and `rmse` on the parameter's own `scale` (logarithms, log-odds or natural units); `coverage` of the intervals
+    with `coverage_low`, `coverage_high` (Wilson); `share_at_bound`, `share_identified`. Over pairs of parameters:
+    `estimate_correlation` and `true_correlation`, ranks among estimates and among true values, and `cross_correlation` of
+    each true parameter with each estimate: away from its diagonal, one parameter is mistaken for another.
+    """
+    n, seed = checks.whole("n", n, at_least=4, at_most=checks.MANY), checks.whole("seed", seed, at_least=0)
+    known = known_of(choices, agent, fit, free, fixed, space)
+    if not known.space:
+        raise InputError(f"{known.agent.name} has no free parameters to recover.")
+    method = method or ("map" if fit is None else str(fit.attrs["method"]))
+    truth = true_parameters(known, choices, n, seed, within)
+    blocks = repeated(choices, truth.who)
+    people = generate(blocks, known.agent, truth.params, seed, noise=noise, progress=progress)
+    how: dict[str, Any] = {"free": known.names, "space": known.changes, "starts": starts, "seed": seed}
+    again = fit_agent(people, known.agent, method, **how, progress=progress)  # type: ignore[arg-type]  # checked there
+    result = recovered(known, truth.params, again["estimates"].to_dataset())
+    given = "range" if within else "prior" if fit is None else "estimates"
+    return result.assign_attrs(
+        agent=known.agent.name, method=method, n=n, seed=seed, starts=starts, truth=given, source=choices.source
+    )
+
+
+def recovered(known: Known, true: Mapping[str, np.ndarray], found: xr.Dataset) -> xr.Dataset:
+    """True values beside estimates, and what they say of each parameter."""
+    names = list(known.names)
+    truth = np.stack([true[name] for name in names], axis=1)
+    found = found.sel(parameter=names, parameter_2=names)
+    low, high, estimate = (found[name].values for name in ("low", "high", "estimate"))
+    covered = (low <= truth) & (truth <= high)
+    each = ("person", "parameter")
+    scale = np.array([dimension.spread for dimension in known.space])
+    on_scale = [scale * standard(known.space, _columns(names, values)) for values in (truth, estimate)]
+    variables = {
+        "true": (each, truth, {"long_name": "true value"}),
+        "estimate": (each, estimate, {"long_name": "estimate"}),
+        "low": (each, low, {"long_name": "95 % interval, lower end"}),
+        "high": (each, high, {"long_name": "95 % interval, upper end"}),
+        "covered": (each, covered),
+        "at_bound": (each, found["at_bound"].values.astype(bool)),
+        "identified": (each, found["identified"].values.astype(bool)),
+        "scale": ("parameter", [dimension.scale for dimension in known.space]),
+        **_summary(truth, estimate, on_scale, covered),
+        "share_at_bound": ("parameter", found["at_bound"].values.mean(0)),
+        "share_identified": ("parameter", found["identified"].values.mean(0)),
+        **_between(truth, estimate),
+    }
+    people = np.arange(1, len(truth) + 1)
+    return xr.Dataset(variables, {"person": people, "parameter": names, "parameter_2": names})
+
+
+def _columns(names: list[str], values: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: values[:, i] for i, name in enumerate(names)}
+
+
+def _summary(truth: Floats, estimate: Floats, on_scale: list[Floats], covered: np.ndarray) -> dict[str, Any]:
+    n, k = truth.shape
+    rank = np.array([correlated(rankdata(truth[:, i]), rankdata(estimate[:, i])) for i in range(k)])
+    rank_low, rank_high = rank_interval(rank, n)
+    off = on_scale[1] - on_scale[0]
+    coverage = covered.mean(0)
+    ends = np.array([wilson(share, n) for share in coverage])
+    columns = {
+        "rank_correlation": rank,
+        "rank_low": rank_low,
+        "rank_high": rank_high,
+        "pearson": np.array([correlated(on_scale[0][:, i], on_scale[1][:, i]) for i in range(k)]),
+        "bias": off.mean(0),
+        "rmse": np.sqrt((off**2).mean(0)),
+        "coverage": coverage,
+        "coverage_low": ends[:, 0],
+        "coverage_high": ends[:, 1],
+    }
+    return {name: ("parameter", values) for name, values in columns.items()}
+
+
+def _between(truth: Floats, estimate: Floats) -> dict[str, Any]:
+    """Rank correlations of every pair of parameters."""
+    ranks = {"true": rankdata(truth, axis=0), "estimate": rankdata(estimate, axis=0)}
+
+    def table(rows: str, columns: str) -> Any:
+        k = truth.shape[1]
+        pairs = [[correlated(ranks[rows][:, i], ranks[columns][:, j]) for j in range(k)] for i in range(k)]
+        return (("parameter", "parameter_2"), np.array(pairs))
+
+    return {
+        "true_correlation": table("true", "true"),
+        "estimate_correlation": table("estimate", "estimate"),
+        "cross_correlation": table("true", "estimate"),
+    }
+
+
+def correlated(x: Floats, y: Floats) -> float:
+    """Pearson's correlation; NaN where one of them does not vary, to rounding."""
+    if not spread(x) or not spread(y):
+        return float("nan")
+    x, y = x - x.mean(), y - y.mean()
+    x, y = x / np.abs(x).max(), y / np.abs(y).max()
+    return float((x * y).sum() / np.sqrt((x**2).sum() * (y**2).sum()))
+
+
+def rank_interval(rank: Any, n: int, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The interval of Spearman's correlation among n, by Fisher's z with the variance of Bonett & Wright (2000)."""
+    rank = np.clip(np.asarray(rank, float), -1 + 1e-12, 1 - 1e-12)
+    if n <= 3:
+        return np.full_like(rank, -1.0), np.full_like(rank, 1.0)
+    reach = norm.ppf((1 + level) / 2) * np.sqrt((1 + rank**2 / 2) / (n - 3))
+    return np.tanh(np.arctanh(rank) - reach), np.tanh(np.arctanh(rank) + reach)

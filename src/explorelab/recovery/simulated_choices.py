@@ -1,0 +1,273 @@
+"""Simulated people in the shoes of real ones: the same blocks, the same free and forced trials, other choices.
+
+The loop is the replay of the likelihood, once choosing: the same learner, limit, choice rule and commitment, the same time
+and position. So what is generated has exactly the probabilities that `fitting.likelihood` gives it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float, Int, UInt32
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.agents import Agent
+from explorelab.agents.agent import Moment, Params, Rule, Ways, prepared
+from explorelab.agents.named.human import random_choice
+from explorelab.choices.table import NOWHERE, Choices
+from explorelab.errors import InputError, unknown_name
+from explorelab.fitting.likelihood import positions
+from explorelab.fitting.model import prepare
+from explorelab.fitting.search.batches import in_calls, mapped
+from explorelab.recovery.designs import is_played, repeated
+from explorelab.regret.observed import HOW_TO_TELL
+from explorelab.simulation import chance
+
+NOTHING, FREE, KEPT, REPEATED = range(4)
+"""What happens on a trial: nothing is sampled; the person chooses; the arm is given; the last arm is sampled again."""
+
+NOISES = ("gaussian", "integer")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known before anything runs; static to `jit`."""
+
+    rule: Rule
+    n_arms: int
+    noise: str
+    whole: bool
+    """Whether every trial is sampled, so that every one is learned from."""
+
+
+class Row(NamedTuple):
+    """A block to be played; many have a leading axis. JAX arrays inside compiled calls, NumPy arrays outside."""
+
+    number: Any
+    """Which of all blocks this is: its randomness depends on that, the seed and the time alone."""
+    params: dict[str, Any]
+    """One number each, natural units."""
+    means: Any
+    """Of every arm."""
+    start: Any
+    kind: Any
+    """Of every trial, what happens on it."""
+    arm: Any
+    """Of every trial, the arm where it is given; anything elsewhere."""
+    reward: Any
+    available: Any
+    """trial x arm, or None."""
+
+
+class State(NamedTuple):
+    """Where a simulated person is."""
+
+    belief: Any
+    position: Int[Array, ""]
+    goal: Int[Array, ""]
+    left: Int[Array, ""]
+    """Goal selections left before the next decision."""
+    n_goals: Int[Array, ""]
+    n_decisions: Int[Array, ""]
+
+
+@door
+def generate(
+    choices: Choices,
+    agent: str | Agent,
+    params: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    copies: int = 1,
+    *,
+    noise: str = "gaussian",
+    progress: bool | None = None,
+) -> Choices:
+    """What an agent chooses in the place of these people (or on a `design`): choices with the same blocks and conditions.
+
+    `params` has natural values by name, one number for everyone or one for each participant; the others are the agent's.
+    With `copies`, everyone is simulated so many times: participant i of copy c is number c * n_participants + i of the
+    result, and `params` may also have a value for each of those. The same seed gives the same choices, however the work
+    is cut.
+
+    Trials on which people were free to choose are chosen anew. A forced arm stays, with its reward; an arm that was sampled
+    again because a person missed a trial becomes the simulated one's own last arm; a trial without a sample stays one.
+    Rewards are the row's means (which must be known) and noise of the layout's variance: "gaussian", or "integer", whole
+    numbers from -h to h. Arms on offer are those that people had: where these depended on what a person chose before, the
+    simulated one does not have their own.
+    """
+    seed, copies = checks.whole("seed", seed, at_least=0), checks.whole("copies", copies, at_least=1, at_most=checks.MANY)
+    checks.one_of("noise", noise, dict.fromkeys(NOISES, 0))
+    many = repeated(choices, np.tile(np.arange(choices.n_participants), copies)) if copies > 1 else choices
+    # A name takes the units of the data for what it is not given, as a fit does.
+    built = prepare(choices if isinstance(agent, Agent) else played(choices, noise), agent, free=())
+    values = _values(built.agent, built.data.fixed, params or {}, choices.n_participants, copies)
+    fixed = {name: value for name, value in built.data.fixed.items() if name not in values}
+    kind = _kinds(many)
+    plan = Plan(built.agent.rule, many.layout.n_arms, noise, not (kind == NOTHING).any())
+    scale, keys = _noise_scale(choices, noise), chance.keys_from(seed)
+
+    def call(rows: Row, count: Any) -> Any:
+        return _played(plan, fixed, built.data.ways, jnp.float64(scale), jnp.asarray(keys), rows, count)
+
+    arm, reward = in_calls(call, _rows(many, kind, values), "simulating", progress)
+    sampled = kind != NOTHING
+    return replace(
+        many,
+        arm=np.where(sampled, arm, NOWHERE).astype(np.int32),
+        reward=np.where(sampled, reward, 0.0),
+        table=None,
+        exclusions=(),
+        players="simulated",
+        source=f"{built.agent.name} on {choices.source}" if choices.source else built.agent.name,
+    )
+
+
+def played(choices: Choices, noise: str = "gaussian") -> Choices:
+    """The same choices, or where they are still to be made, some made at random: they tell the units of rewards."""
+    return choices if is_played(choices) else generate(choices, random_choice(), noise=noise)
+
+
+def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copies: int) -> dict[str, np.ndarray]:
+    """A value for each simulated person of every parameter given, checked as the agent itself would."""
+    values = {}
+    for name, given in params.items():
+        if name not in known:
+            raise unknown_name(f"parameter of {agent.name}", name, known)
+        value = checks.numbers(name, given)
+        if value.ndim > 1 or (value.ndim == 1 and len(value) not in (n, n * copies)):
+            raise InputError(f"{name} must be one number, or one for each of the {n} participants, got {value.shape}.")
+        if agent.build is not None and name in agent.params:
+            for extreme in (value.min(), value.max()):
+                agent.build(**{**agent.given, name: float(extreme)})
+        values[name] = np.resize(value, n * copies)  # repeats it, copy after copy
+    return values
+
+
+def _kinds(choices: Choices) -> np.ndarray:
+    """What happens on each trial."""
+    given = choices.observed & ~choices.scored
+    # Someone who misses a trial and stays where they are. A trial forced on the arm of before looks the same, but is not.
+    missed = np.zeros(given.shape, bool) if choices.missed is None else choices.missed
+    again = given & missed & (choices.arm == positions(choices)) & (choices.arm != NOWHERE)
+    # On a design, a trial with a single arm on offer has nothing to be kept yet: that arm is what a free choice gives.
+    free = choices.scored | (given & (choices.arm == NOWHERE))
+    kind = np.where(free, FREE, np.where(again, REPEATED, np.where(given, KEPT, NOTHING)))
+    return kind.astype(np.int32)
+
+
+def _rows(choices: Choices, kind: np.ndarray, values: Mapping[str, np.ndarray]) -> Row:
+    n = choices.n_rows
+    start = np.full(n, NOWHERE) if choices.start is None else choices.start
+    return Row(
+        number=np.arange(n, dtype=np.uint32),
+        params={name: value[choices.participant] for name, value in values.items()},
+        means=known_means(choices),
+        start=start.astype(np.int32),
+        kind=kind,
+        arm=choices.arm.astype(np.int32),
+        reward=choices.reward.astype(np.float64),
+        available=choices.available,
+    )  # fmt: skip
+
+
+def known_means(choices: Choices) -> np.ndarray:
+    """The true mean of every arm in every row, or an error that says how to tell them."""
+    if choices.means is None or np.isnan(choices.means).any():
+        lacking = "they are" if choices.means is None else "some are"
+        raise InputError(f"simulated people need the true mean rewards, and {lacking} not known: {HOW_TO_TELL}.")
+    return choices.means.astype(np.float64)
+
+
+def _noise_scale(choices: Choices, noise: str) -> float:
+    """Standard deviation of the noise, or the largest deviation of whole numbers with the layout's variance."""
+    var = choices.layout.noise_var
+    if var is None and is_played(choices) and choices.observed.any():
+        at = choices.observed
+        mean = np.take_along_axis(known_means(choices), np.maximum(choices.arm, 0), axis=1)
+        var = float(((choices.reward - mean)[at] ** 2).mean())
+    if var is None:
+        raise InputError("simulated people need the variance of the noise: add noise_var to the table [task].")
+    if noise == "gaussian":
+        return math.sqrt(var)
+    largest = (math.sqrt(1 + 12 * var) - 1) / 2
+    if abs(largest - round(largest)) > 1e-6:
+        raise InputError(
+            f"whole numbers from -h to h have variance h (h + 1) / 3, which {var:g} is not: use gaussian noise."
+        )
+    return float(round(largest))
+
+
+@partial(jax.jit, static_argnames="plan")
+def _played(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, rows: Row, count: Any) -> Any:
+    return mapped(partial(_play, plan, fixed, ways, scale, keys), rows, count)
+
+
+def _play(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, row: Row) -> tuple[Any, Any]:
+    """Arm and reward of every trial of a block."""
+    params = prepared(plan.rule, {**fixed, **row.params}, ways)
+    learner, horizon, zero = plan.rule.learner, row.kind.shape[0], jnp.int32(0)
+    state = State(learner.init(params, plan.n_arms), row.start, zero, zero, zero, zero)
+    step = partial(_trial, plan, params, row.means, scale, keys, row.number)
+    played, begin = [], 0
+    for end in learner.stages(plan.n_arms, horizon):
+        state = state._replace(belief=learner.resize(params, state.belief, end))
+        available = None if row.available is None else row.available[begin:end]
+        now = (
+            jnp.arange(begin + 1, end + 1, dtype=jnp.int32),
+            row.kind[begin:end],
+            row.arm[begin:end],
+            row.reward[begin:end],
+        )
+        state, done = lax.scan(step, state, (*now, available))
+        played.append(done)
+        begin = end
+    return jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
+
+
+def _trial(
+    plan: Plan, params: Params, means: Any, scale: Any, keys: chance.Keys, number: Any, state: State, now: Any
+) -> tuple[State, Any]:
+    """One trial: `fitting.likelihood.decide`, and a draw."""
+    t, kind, given, told, available = now
+    rule, dtype = plan.rule, jnp.dtype("float64")
+    reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, number, t)
+    length = rule.commitment.length
+    moment = Moment(t, t - 1 if length is None else state.n_decisions, state.position)
+    value = rule.limit(params, state.belief, moment)
+    decision = chance.of_decision(keys, number, t, choice_bits, dtype)
+    drawn = rule.choice.draw(params, state.belief, value, moment, available, decision)
+    deciding = (state.left == 0) if available is None else (state.left == 0) | ~available[state.goal]
+    wanted = drawn if length is None else jnp.where(deciding, drawn, state.goal)
+    arm = jnp.select([kind == FREE, kind == KEPT, kind == REPEATED], [wanted, given, state.position], NOWHERE)
+    arm = arm.astype(jnp.int32)
+    at = jnp.maximum(arm, 0)
+    reward = jnp.where(kind == KEPT, told, means[at] + _noise(plan.noise, scale, reward_bits))
+    belief = rule.learner.update(params, state.belief, at, reward)
+    sampled = kind != NOTHING
+    if not plan.whole:
+        belief = jax.tree.map(lambda new, old: jnp.where(sampled, new, old), belief, state.belief)
+    position = jnp.where(sampled, arm, state.position)
+    if length is None:
+        return state._replace(belief=belief, position=position), (arm, reward)
+    done = sampled.astype(jnp.int32)
+    decided = deciding & sampled  # a missed trial binds to nothing
+    goal = jnp.where(decided, arm, state.goal)
+    left = jnp.where(decided, length(params, state.belief, arm, state.n_goals), state.left)
+    bound = (goal, left - done, state.n_goals + done, state.n_decisions + deciding * done)
+    return State(belief, position, *bound), (arm, reward)
+
+
+def _noise(kind: str, scale: Any, bits: UInt32[Array, ""]) -> Float[Array, ""]:
+    dtype = jnp.dtype("float64")
+    if kind == "gaussian":
+        return scale * chance.normal(bits, dtype)
+    return jnp.floor(chance.uniform(bits, dtype) * (2 * scale + 1)) - scale

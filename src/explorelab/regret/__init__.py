@@ -1,0 +1,1 @@
+"""What people lost, and which form their regret follows: phenotypes."""

@@ -1,0 +1,108 @@
+"""What people lost by their choices: observed regret, from the rewards they got, and expected regret, from the arms' means.
+
+    observed  R(t) = m* t - sum of r up to t            (section V.B of the paper)
+    expected  R(t) = sum of m* - m_i over the arms i chosen up to t
+
+m* is the largest mean of the block's landscape, among all arms, whether or not they were on offer. Every trial that exists
+counts, also one that was forced or repeated for want of an answer: t is a decision time, not a decision.
+
+A missed trial on which nothing was sampled loses the whole of m*: nothing was earned on it, so the sum of rewards stays as
+it was while m* t goes on. This is the formula taken literally, and it needs rewards whose 0 means nothing; a reader whose
+rewards have another zero should leave such trials out of the file. Where an arm was sampled but its reward is not known,
+the arm's mean stands for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from explorelab._support import checks
+from explorelab._support.rounding import without_rounding
+from explorelab.choices.table import NOWHERE, Choices
+from explorelab.errors import InputError
+
+type Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+HOW_TO_TELL = 'add means (or landscape = "B", or means_by where blocks have several) to the table [task] of the task file'
+TAKEN = ("row", "time", "form", "participant", "block")
+"""Names that a condition cannot have beside them; it gets a trailing underscore."""
+
+
+def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
+    """m* t minus the rewards received up to t, row x time, NaN beyond the end of a block.
+
+    Coordinates are the participant, the block and the conditions of each row. `best_mean`, one number or one for each row,
+    is m* where the means of the arms are not known.
+    """
+    best = _best_means(choices, best_mean)
+    unknown = choices.present & ~choices.observed & (choices.arm != NOWHERE)
+    received = np.where(choices.observed, choices.reward, 0.0)
+    if unknown.any():
+        received = np.where(unknown, _mean_of_chosen(choices), received)
+    return _cumulative(choices, best[:, None], received, "observed_regret")
+
+
+def expected_regret(choices: Choices) -> xr.DataArray:
+    """The sum of m* - m_i over the arms chosen up to t, row x time, NaN beyond the end of a block.
+
+    It leaves out the chance in the rewards, and so says more of the choices; coordinates as of `observed_regret`.
+    """
+    best = _best_means(choices, None)
+    earned = np.where(choices.arm == NOWHERE, 0.0, _mean_of_chosen(choices))
+    return _cumulative(choices, best[:, None], earned, "expected_regret")
+
+
+def _best_means(choices: Choices, best_mean: Any) -> Floats:
+    """m* of every row."""
+    unknown = np.full(choices.n_rows, -np.inf)
+    known = unknown if choices.means is None else np.where(np.isnan(choices.means), -np.inf, choices.means).max(1)
+    if best_mean is not None:
+        given = checks.real("best_mean", best_mean)
+        if given.ndim and given.shape != known.shape:
+            raise InputError(f"best_mean must be one number, or one for each of the {known.size} rows, got {given.size}.")
+        known = np.where(np.isinf(known), given, known)
+    if np.isinf(known).any():
+        where = _where(choices, np.isinf(known))
+        raise InputError(f"regret needs the true mean rewards, and those of {where} are not known: {HOW_TO_TELL}.")
+    return known
+
+
+def _mean_of_chosen(choices: Choices) -> Floats:
+    """The true mean of the arm of every trial; whatever on trials without one."""
+    chosen = choices.present & (choices.arm != NOWHERE)
+    if choices.means is None:
+        means = np.full(choices.arm.shape, np.nan)
+    else:
+        means = np.take_along_axis(choices.means, np.where(chosen, choices.arm, 0), axis=1)
+    lacking = (np.isnan(means) & chosen).any(1)
+    if lacking.any():
+        where = _where(choices, lacking)
+        raise InputError(f"regret needs the mean of every chosen arm, and some of {where} are not known: {HOW_TO_TELL}.")
+    return means
+
+
+def _where(choices: Choices, rows: np.ndarray) -> str:
+    if rows.all():
+        return "all blocks"
+    first = int(rows.argmax())
+    who = f"participant {choices.participants[choices.participant[first]]}, block {choices.block[first]}"
+    return who if rows.sum() == 1 else f"{rows.sum()} blocks (first {who})"
+
+
+def _cumulative(choices: Choices, best: Floats, earned: Floats, name: str) -> xr.DataArray:
+    """What was lost at every trial, added up, with the labels of the rows; a loss that is no more than rounding is none."""
+    present, lost = choices.present, without_rounding(best - earned, best, earned)
+    broken = (present[:, 1:] & ~present[:, :-1]).any(1)
+    if broken.any():
+        raise InputError(f"regret adds up over trials, and {_where(choices, broken)} lacks some before its last one.")
+    total = np.where(present, np.cumsum(np.where(present, lost, 0.0), axis=1), np.nan)
+    labels = {
+        "participant": np.asarray(choices.participants)[choices.participant],
+        "block": choices.block,
+        **{f"{key}_" if key in TAKEN else key: np.asarray(values) for key, values in choices.conditions.items()},
+    }
+    coords = {key: ("row", values) for key, values in labels.items()}
+    return xr.DataArray(total, {**coords, "time": np.arange(1, total.shape[1] + 1)}, ("row", "time"), name)

@@ -1,0 +1,29 @@
+"""The paper that the task comes from, what it reports of people, and whether choices were made in its task."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorelab.choices.table import Choices
+from explorelab.tasks import PROFILES, landscape
+
+NAME = "Reverdy, Srivastava & Leonard (2014)"
+"""As it is named where it is first mentioned."""
+SHARES = {"linear": 0.592, "power": 0.193, "log": 0.215}
+"""Of people's phenotypes (section V.B)."""
+PEOPLE = 326
+EXPONENT = 0.9
+"""Of the power law that fits the mean curve of its people best."""
+TRIALS = 90
+
+
+def is_its_task(choices: Choices) -> bool:
+    """Whether every block is of 90 choices on one of the paper's landscapes, as far as these are known.
+
+    Shares of phenotypes depend on the arms and on the number of choices: beside those of another task its own say nothing.
+    """
+    known = np.stack([landscape(name).means for name in PROFILES])
+    if choices.means is None or choices.n_trials != TRIALS or choices.layout.n_arms != known.shape[1]:
+        return False
+    alike = np.isclose(choices.means[:, None], known[None]).all(2)
+    return bool(alike.any(1).all())

@@ -1,0 +1,111 @@
+"""Phenotypes in a few numbers: a table of labels, a summary for other programs, a summary for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from explorelab.regret import paper_people
+from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE
+
+
+def labels_table(result: xr.Dataset) -> pd.DataFrame:
+    """A row for each curve: who, which block, conditions, length, label, the probability of each label, and the fits."""
+    of_row = [str(name) for name in result.coords if result[name].dims == ("row",)]
+    table = pd.DataFrame({name: result[name].values for name in (*of_row, "n_trials", "label", "exponent")})
+    for name, short in (("label_probability", "probability"), ("a", "a"), ("b", "b"), ("ssr", "ssr")):
+        for form in FORMS:
+            table[f"{short}_{form}"] = result[name].sel(form=form).values
+    return table
+
+
+def summary(result: xr.Dataset) -> dict[str, Any]:
+    """Shares with intervals, fits of the mean curve, and how sure labels are; numbers that JSON lacks are None."""
+    forms = {}
+    for form in FORMS:
+        one = result.sel(form=form)
+        forms[form] = {
+            "n": int(one["n_rows"]),
+            "share": _number(one["share"]),
+            "share_95": [_number(one["share_low"]), _number(one["share_high"])],
+            "label_probability_mean": _number(_sure(result, form)),
+            "mean_curve": {name: _number(one[f"mean_{name}"]) for name in ("a", "b", "r2")},
+            "paper_share": _number(one["paper_share"]),
+        }
+    return {
+        **({"paper": paper_people.NAME} if beside_paper(result) else {}),
+        **{name: result.attrs[name] for name in ("source", "note", "power", "by", "bootstrap", "seed")},
+        "n_rows": result.sizes["row"],
+        "n_unlabelled": int((result["label"] == NONE).sum()),
+        "n_too_short": n_too_short(result),
+        "n_in_mean_curve": int(result["n_in_mean"]),
+        "mean_curve_label": result["mean_label"].item(),
+        "forms": forms,
+    }
+
+
+def beside_paper(result: xr.Dataset) -> bool:
+    """Whether the paper's shares are there to stand beside: where its task was played."""
+    return bool(np.isfinite(result["paper_share"]).all())
+
+
+def n_too_short(result: xr.Dataset) -> int:
+    """How many curves have too few points for a form."""
+    return int((result["n_trials"] < FEWEST_TIMES).sum())
+
+
+def why_none(result: xr.Dataset) -> str:
+    """Why curves without a form have none: "2 too short, 1 with regret that stays where it is"."""
+    short = n_too_short(result)
+    flat = int((result["label"] == NONE).sum()) - short
+    parts = [f"{short} too short"] if short else []
+    return ", ".join(parts + ([f"{flat} with regret that stays where it is"] if flat else []))
+
+
+def show(result: xr.Dataset) -> None:
+    """Print the summary as a table."""
+    from rich.console import Console
+
+    from explorelab.cli.terminal_table import print_table
+
+    beside = beside_paper(result)
+    headings, cells = ("form", "n", "share", "95 %", "sure", *(["paper"] if beside else []), "a", "b", "R²"), []
+    for form, found in summary(result)["forms"].items():
+        low, high = found["share_95"]
+        sure, mean = found["label_probability_mean"], found["mean_curve"]
+        ends = "" if low is None else f"{100 * low:.1f} – {100 * high:.1f} %"
+        ours = (str(found["n"]), "–" if found["share"] is None else f"{100 * found['share']:.1f} %", ends)
+        papers = [f"{100 * found['paper_share']:.1f} %"] if beside else []
+        cells.append([form, *ours, "" if sure is None else f"{100 * sure:.0f} %", *papers, *map(_short, mean.values())])
+    console = Console(highlight=False)
+    print_table(console, headings, cells, plain=True)
+    about = summary(result)
+    rows = "people" if about["by"] == "participant" else "blocks"
+    console.print(f"{about['n_rows']} {rows}; power law fitted {about['power']}; a, b, R²: fits of the mean curve, best "
+                  f"{about['mean_curve_label']}.", soft_wrap=True)  # fmt: skip
+    if beside:
+        console.print(f"paper: {paper_people.NAME}, {paper_people.PEOPLE} people.", soft_wrap=True)
+    if about["bootstrap"]:
+        console.print("sure: how often curves with this label keep it when their losses are resampled.", soft_wrap=True)
+    if about["n_unlabelled"]:
+        console.print(f"{about['n_unlabelled']} without a form: {why_none(result)}.", soft_wrap=True)
+    if about["note"]:
+        console.print(f"Note: {about['note']}", soft_wrap=True, markup=False)
+
+
+def _sure(result: xr.Dataset, form: str) -> float:
+    """The mean probability of the label among the curves that bear it."""
+    own = result["label_probability"].sel(form=form).values[result["label"].values == form]
+    return float(own.mean()) if own.size else np.nan
+
+
+def _number(value: Any) -> float | None:
+    number = float(value)
+    return number if np.isfinite(number) else None
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

@@ -1,0 +1,188 @@
+"""Everything that a report is about, computed step by step; what cannot be computed is named with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from explorelab.agents import Agent
+from explorelab.choices.reading import CheckReport
+from explorelab.choices.table import Choices
+from explorelab.errors import InputError
+from explorelab.fitting.criteria import informative
+from explorelab.fitting.model import parsed
+from explorelab.report.report_agents import free_of
+from explorelab.report.report_settings import FEW_PEOPLE, Settings
+
+type Step = Callable[[str], None]
+
+LEFT_OUT = "map"
+"""How left-out blocks are predicted, whatever the method of the fit: agents without parameters have no group to learn."""
+STEPS = 6
+"""How many steps `analysed` announces."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The choices, how they were analysed, and what was found."""
+
+    choices: Choices
+    settings: Settings
+    check: CheckReport | None
+    """What was noticed in the file, if they came from one."""
+    comparison: xr.DataTree
+    main: str
+    """The agent whose parameters are reported."""
+    fit: xr.DataTree
+    phenotypes: xr.Dataset | None = None
+    other_phenotypes: xr.Dataset | None = None
+    """The same with the power law fitted in the other way."""
+    recovery: xr.Dataset | None = None
+    models: xr.Dataset | None = None
+    predictive: xr.Dataset | None = None
+    """Everyone simulated with draws from their own posterior."""
+    at_estimates: xr.Dataset | None = None
+    """Everyone simulated at their estimates."""
+    missing: dict[str, str] = field(default_factory=dict)
+    """Why something is not there, by its name."""
+
+    @property
+    def agent(self) -> Agent:
+        """The agent whose parameters are reported."""
+        return self.settings.models[self.main]
+
+    @property
+    def estimates(self) -> xr.Dataset:
+        """Everyone's estimates."""
+        return self.fit["estimates"].to_dataset()
+
+    @property
+    def compared(self) -> xr.Dataset:
+        """Totals and frequencies of the agents."""
+        return self.comparison["models"].to_dataset()
+
+    @property
+    def people(self) -> xr.Dataset:
+        """The criteria of every person and agent."""
+        return self.comparison["people"].to_dataset()
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few people for their parameters to be the truth of a recovery."""
+        return self.choices.n_participants < FEW_PEOPLE
+
+
+def analysed(choices: Choices, settings: Settings, check: CheckReport | None, step: Step, progress: Any = None) -> Analysis:
+    """All results, each after its step was announced."""
+    missing: dict[str, str] = {}
+
+    def attempt(name: str, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except InputError as error:
+            missing[name] = str(error)
+            return None
+
+    how: dict[str, Any] = {"starts": settings.starts, "seed": settings.seed, "progress": progress}
+    step("Regret and phenotypes")
+    found = attempt("phenotypes", lambda: _phenotypes(choices, settings, progress)) or (None, None)
+    step(f"Comparison of {len(settings.models)} agents")
+    comparison = _compared(choices, settings, how)
+    main = settings.agent or best_of(choices, settings, comparison)
+    step(f"Fit of {main}")
+    fit = _fitted(choices, settings, main, how)
+    step("Recovery of parameters")
+    simulating = {**how, "noise": settings.noise}
+    recovery = attempt("recovery", lambda: _recovered(choices, settings, main, fit, simulating))
+    step("Recovery of models")
+    models = attempt("models", lambda: _models(choices, settings, comparison, simulating))
+    step("Predictive checks")
+    predicted = attempt("predictive", lambda: _predicted(choices, settings, main, fit, progress)) or (None, None)
+    return Analysis(
+        choices, settings, check, comparison, main, fit, phenotypes=found[0], other_phenotypes=found[1], recovery=recovery,
+        models=models, predictive=predicted[0], at_estimates=predicted[1], missing=missing,
+    )  # fmt: skip
+
+
+def _phenotypes(choices: Choices, settings: Settings, progress: Any) -> tuple[xr.Dataset, xr.Dataset]:
+    from explorelab.regret.phenotypes import phenotypes
+
+    how: dict[str, Any] = {"seed": settings.seed, "progress": progress}
+    raw = phenotypes(choices, "raw", settings.n_bootstrap, **how)
+    return raw, phenotypes(choices, "log-log", settings.n_bootstrap, **how)
+
+
+def _compared(choices: Choices, settings: Settings, how: dict[str, Any]) -> xr.DataTree:
+    from explorelab.comparison.compare import compare
+
+    within = settings.within if settings.criterion == "cv" else None
+    # By name, not as they were built from all choices: what nobody gave must follow each fold's own training blocks.
+    asked = {text: parsed(text) for text in settings.models}
+    agents, fixed = ({text: getattr(each, part) for text, each in asked.items()} for part in ("name", "fixed"))
+    return compare(choices, agents, fixed=fixed, criterion=settings.criterion, method=LEFT_OUT, within=within, **how)
+
+
+def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> str:
+    """The agent with free parameters under which all choices together have the most evidence."""
+    lost = comparison["models"].to_dataset()["lost_evidence"]
+    free = [name for name, agent in settings.models.items() if free_of(choices, agent)]
+    return max(free, key=lambda name: float(lost.sel(model=name)))
+
+
+def _fitted(choices: Choices, settings: Settings, main: str, how: dict[str, Any]) -> xr.DataTree:
+    from explorelab.fitting.fit import fit
+
+    return fit(choices, settings.models[main], settings.method, **how)  # type: ignore[arg-type]  # checked before
+
+
+def _recovered(choices: Choices, settings: Settings, main: str, fit: xr.DataTree, how: dict[str, Any]) -> xr.Dataset:
+    from explorelab.recovery.parameter_recovery import recover_parameters
+
+    truth = None if choices.n_participants < FEW_PEOPLE else fit
+    return recover_parameters(choices, settings.models[main], truth, settings.n_recovered, settings.method, **how)
+
+
+def _models(choices: Choices, settings: Settings, comparison: xr.DataTree, how: dict[str, Any]) -> xr.Dataset:
+    from explorelab.recovery.model_recovery import recover_models
+
+    fits = {name: _fit_in(comparison, name) for name in settings.models}
+    agents = list(settings.models.values())
+    # Those whom the comparison, of which these fits are, counted.
+    return recover_models(
+        informative(choices), agents, fits, settings.n_data_sets, 1, settings.criterion, method=LEFT_OUT, **how
+    )
+
+
+def _fit_in(comparison: xr.DataTree, name: str) -> xr.DataTree:
+    """The fit that a comparison made of an agent, with what it says about itself."""
+    groups = {group: node.to_dataset() for group, node in comparison[f"fits/{name}"].children.items()}
+    root = xr.Dataset(attrs={"agent": name, "method": "ml"})
+    return xr.DataTree.from_dict({"/": root, **{f"/{group}": table for group, table in groups.items()}})
+
+
+def _predicted(
+    choices: Choices, settings: Settings, main: str, fit: xr.DataTree, progress: Any
+) -> tuple[xr.Dataset, xr.Dataset]:
+    from explorelab.recovery.predictive import predictive_check
+
+    how: dict[str, Any] = {"noise": settings.noise, "progress": progress}
+    agent, n = settings.models[main], settings.n_copies
+    drawn = predictive_check(choices, agent, fit, n, settings.seed, **how)
+    return drawn, predictive_check(choices, agent, fit, n, settings.seed, uncertain=False, **how)
+
+
+def most_evidence(models: xr.Dataset) -> str:
+    """The agent under which all choices together have the most evidence."""
+    return str(models["model"].values[int(models["lost_evidence"].values.argmax())])
+
+
+def lead_of_best(people: xr.Dataset, criterion: str) -> np.ndarray:
+    """By how much log evidence each person's best agent leads the second best."""
+    from explorelab.comparison.compare import evidence
+
+    values = np.sort(evidence(people, criterion).transpose("participant", "model").values, axis=1)
+    return values[:, -1] - values[:, -2]

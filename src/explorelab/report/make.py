@@ -1,0 +1,133 @@
+"""Making a report: from choices to one page, all of it or nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from explorelab._support.door import door
+from explorelab.choices.reading import CheckReport, check_choices
+from explorelab.choices.table import Choices
+from explorelab.errors import InputError
+from explorelab.plots.style import save, style
+from explorelab.report import repeat
+from explorelab.report.analysis import STEPS, Analysis, analysed
+from explorelab.report.methods import methods
+from explorelab.report.place import Place, place_for, put, workshop
+from explorelab.report.report_page import Shown, render
+from explorelab.report.report_settings import settings_for
+from explorelab.report.section import Section
+
+
+@door
+def report(
+    choices: Choices | str | os.PathLike[str],
+    out: Path | str = "report.html",
+    *,
+    task: Any = None,
+    agents: Sequence[str] | None = None,
+    agent: str | None = None,
+    method: str = "map",
+    within: str | None = None,
+    starts: int = 10,
+    seed: int = 0,
+    quick: bool = False,
+    figures: Path | str | None = None,
+    progress: bool | None = None,
+) -> Path:
+    """A report on people's choices, one HTML file that needs no other; where it is comes back.
+
+    `choices` is a file, with `task` as `read_choices` takes it, or choices that have been read. `agents` are compared, by
+    names that may fix parameters ("stochastic-ucl:length_scale=0"); `agent`, one of them, is the one whose parameters are
+    reported, by default the one with the most evidence. `within` names a condition for left-out blocks. Every figure is
+    also written as SVG, PNG and CSV, with the tables of all people, into the folder `figures` (by default named as the page
+    with _files). Nothing is written before everything is done. `quick` is a look, not a result.
+    """
+    place = place_for(out, figures)
+    read, check, path = _read(choices, task)
+    settings = settings_for(read, agents, agent, method, within, starts, seed, quick)
+    step = _steps(progress)
+    found = analysed(read, settings, check, step, progress)
+    step("Page and figures")
+    given = {
+        "task": _task_name(task), "agents": ",".join(settings.models), "agent": agent, "method": method, "within": within,
+        "starts": starts, "seed": seed, "quick": quick, "figures": None if figures is None else place.link("").rstrip("/"),
+    }  # fmt: skip
+    told = repeat.command(path, place.page, given)
+    _write(found, place, told, _fingerprints(path, task))
+    return place.page
+
+
+def _read(choices: Any, task: Any) -> tuple[Choices, CheckReport | None, Path | None]:
+    if isinstance(choices, Choices):
+        return choices, None, None
+    if not isinstance(choices, str | os.PathLike):
+        raise InputError(f"choices must be a file or what read_choices gives, got {type(choices).__name__}.")
+    check = check_choices(choices, task)
+    if check.choices is None:
+        raise InputError(check.message())
+    path = Path(choices)
+    return replace(check.choices, source=path.name), check, path
+
+
+def _task_name(task: Any) -> str | None:
+    return Path(task).name if isinstance(task, str | os.PathLike) else None
+
+
+def _fingerprints(path: Path | None, task: Any) -> dict[str, str]:
+    """The files that were read, by name, with their SHA-256."""
+    if path is None:
+        return {}
+    beside = Path(task) if isinstance(task, str | os.PathLike) else path.with_suffix(".toml")
+    if not beside.is_file():
+        return {path.name: repeat.fingerprint(path)}
+    named = tomllib.loads(beside.read_text(encoding="utf-8-sig")).get("task", {})
+    more = [beside.parent / named[key] for key in ("means", "coordinates") if isinstance(named.get(key), str)]
+    return {each.name: repeat.fingerprint(each) for each in (path, beside, *more) if each.is_file()}
+
+
+def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> None:
+    has = repeat.versions()
+    with style():
+        sections = [*sections_of(found), repeat.repeat_section(found, told, files, has)]
+    with workshop(place) as aside:
+        shown = []
+        for section in sections:
+            saved = {each.name: save(each.drawing.figure, each.drawing.data, aside / each.name) for each in section.pictures}
+            for name, table in section.files.items():
+                table.to_csv(aside / f"{name}.csv", index=False, float_format="%.8g")
+            shown.append(Shown(section, saved))
+        page = render(found, shown, methods(found, has), place)
+        put(aside, place, page)
+
+
+def sections_of(found: Analysis) -> list[Section]:
+    """The sections about data, people and models, in the order of the report."""
+    from explorelab.report.sections.comparison_section import comparison_section
+    from explorelab.report.sections.data_section import data_section
+    from explorelab.report.sections.fits_section import fits_section
+    from explorelab.report.sections.prediction_section import prediction_section
+    from explorelab.report.sections.recovery_section import recovery_section
+    from explorelab.report.sections.regret_section import regret_section
+
+    makers = (data_section, regret_section, fits_section, comparison_section, recovery_section, prediction_section)
+    return [make(found) for make in makers]
+
+
+def _steps(shown: bool | None) -> Callable[[str], None]:
+    """Says which step begins, a line each, on a terminal."""
+    if not (sys.stderr.isatty() if shown is None else shown):
+        return lambda name: None
+    begun = 0
+
+    def step(name: str) -> None:
+        nonlocal begun
+        begun += 1
+        print(f"[{begun}/{STEPS + 1}] {name}", file=sys.stderr, flush=True)
+
+    return step

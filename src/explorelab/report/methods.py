@@ -1,0 +1,172 @@
+"""A methods paragraph to paste into a paper, from the settings that were used."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from explorelab.agents.naming import split_name
+from explorelab.fitting.identified import MOST_LEFT, TIED
+from explorelab.fitting.model import parsed
+from explorelab.fitting.spaces import SCALE_WORDS
+from explorelab.plots.comparison_figure import STRONG
+from explorelab.plots.words import counted, joined, name_of, percent, plain, whole
+from explorelab.report.analysis import Analysis
+from explorelab.report.references import OF_AGENTS, Citations
+from explorelab.report.report_agents import free_of
+from explorelab.report.sections.data_section import arms, excluded, people, trials_a_block
+
+
+class Methods(NamedTuple):
+    """The paragraphs, and what they cite, in order."""
+
+    paragraphs: list[str]
+    references: list[str]
+
+
+def methods(found: Analysis, versions: dict[str, str]) -> Methods:
+    """What was done, in the past tense and with citations."""
+    cite = Citations()
+    paragraphs = [
+        _data(found),
+        _regret(found, cite),
+        _agents(found, cite),
+        _fitting(found, cite),
+        _comparison(found, cite),
+        _checks(found, cite),
+        _software(found, cite, versions),
+    ]
+    return Methods([each for each in paragraphs if each], cite.listed)
+
+
+def _data(found: Analysis) -> str:
+    choices = found.choices
+    blocks = np.bincount(choices.participant, minlength=choices.n_participants)
+    span = "one block" if blocks.max() == 1 else f"{blocks.min()} blocks" if blocks.min() == blocks.max() else (
+        f"{blocks.min()} to {blocks.max()} blocks"
+    )  # fmt: skip
+    unscored = int((choices.present & ~choices.scored).sum())
+    forced = " Forced trials were learned from but not scored, and missed trials were not scored." if unscored else ""
+    return (
+        f"We analysed {counted(int(choices.scored.sum()), 'choice')} of {people(choices)}, who played {span} of "
+        f"{trials_a_block(choices)} {'each ' if choices.n_participants > 1 else ''}among {arms(choices)}. "
+        f"{excluded(choices)}{forced}"
+    )
+
+
+def _regret(found: Analysis, cite: Citations) -> str:
+    if found.phenotypes is None:
+        return ""
+    n = int(found.phenotypes.attrs["bootstrap"])
+    return (
+        "Observed regret was the largest mean reward times the number of trials so far, less the rewards received. A "
+        "linear, a power and a logarithmic function of time were fitted to the regret of every block by least squares, and "
+        f"the one with the least squared residuals gave the block's phenotype {cite('reverdy2014')}; the power law was "
+        "fitted on the raw scale and, to see how much hangs on it, as a line of log regret on log time. The stability of "
+        f"each label was assessed by a local block bootstrap of the residuals' increments ({whole(n)} resamples) "
+        f"{cite('paparoditis2002')}. Intervals of shares and means account for several blocks of one person."
+    )
+
+
+def _agents(found: Analysis, cite: Citations) -> str:
+    order, said = cite("wilson2019"), []
+    for text, agent in found.settings.models.items():
+        base = split_name(parsed(text).name)[0]
+        source = f" {cite(OF_AGENTS[base])}" if base in OF_AGENTS else ""
+        free = free_of(found.choices, agent)
+        given = joined(f"{name_of(name)} fixed at {value}" for name, value in parsed(text).fixed.items())
+        has = "no free parameter" if not free else f"free: {', '.join(name_of(name) for name in free)}"
+        said.append(f"{text.split(':')[0]}{source} ({'; '.join(part for part in (given, has) if part)})")
+    return (
+        f"Following Wilson and Collins {order}, we looked at behaviour without a model, compared models, "
+        "fitted the one reported, tested whether its parameters and the models can be recovered from data like these, and "
+        f"checked what it predicts. The models were {joined(said)}."
+    )
+
+
+def _fitting(found: Analysis, cite: Citations) -> str:
+    settings = found.settings
+    starts = counted(settings.starts, "start")
+    space = found.fit["space"].to_dataset()
+    scale = _scales({str(name): space["scale"].sel(parameter=name).item() for name in space["parameter"].values})
+    if settings.method == "em":
+        prior = (
+            f"by empirical Bayes: a normal prior of the group{scale} was learned by expectation-maximisation with Laplace's "
+            f"approximation {cite('huys2011')}, and each person's parameters are the mode of the posterior under it"
+        )
+    else:
+        prior = (
+            f"by maximum a posteriori estimation under weakly informative normal priors{scale}, in units taken from the "
+            "rewards and distances of the task"
+        )
+    return (
+        f"Parameters of {found.main} were estimated for each person {prior}, by damped Fisher scoring within bounds from "
+        f"{starts}. Intervals (95 %) are from the curvature of the posterior at its mode. A parameter is called identified "
+        f"for a person unless its estimate sits at a bound, keeps more than {percent(MOST_LEFT)} of the prior's variance, "
+        f"or correlates beyond {TIED:g} with that of another parameter. "
+        f"Fit is given as McFadden's R² {cite('mcfadden1974')}."
+    )
+
+
+def _scales(scales: dict[str, str]) -> str:
+    """On which scales the priors are normal, where these are not the parameters themselves."""
+    parts = []
+    for scale, words in SCALE_WORDS.items():
+        names = [name_of(name) for name, own in scales.items() if own == scale]
+        parts += [f"{words} for {joined(names)}"] if names and words else []
+    return f" on their own scales ({'; '.join(parts)})" if parts else ""
+
+
+def _comparison(found: Analysis, cite: Citations) -> str:
+    settings = found.settings
+    if settings.criterion == "bic":
+        how = f"by BIC {cite('schwarz1978')} of maximum-likelihood fits, minus half of which approximates the log evidence"
+    else:
+        within = f" of the same {settings.within}" if settings.within else ""
+        how = (
+            "by leaving one block out: each block was predicted with parameters fitted (maximum a posteriori) to the same "
+            f"person's other blocks{within}, and the log-likelihood of left-out blocks stands for the log evidence"
+        )
+    return (
+        f"Models were compared {how}. Frequencies of models in the population and protected exceedance probabilities are "
+        f"from random-effects Bayesian model selection {cite('stephan2009', 'rigoux2014')}; for a single person, a "
+        f"difference of more than {STRONG:g} in log evidence is called clear {cite('kass1995')}."
+    )
+
+
+def _checks(found: Analysis, cite: Citations) -> str:
+    parts = []
+    if found.recovery is not None:
+        truth = "drawn from the prior" if found.few else "equal to estimates of the participants"
+        parts.append(
+            f"For parameter recovery, {counted(int(found.recovery.attrs['n']), 'person', 'people')} with parameters {truth} "
+            "were simulated on the participants' blocks and fitted in the same way."
+        )
+    if found.models is not None:
+        parts.append(
+            f"For model recovery, each model simulated {counted(int(found.models.attrs['n']), 'person', 'people')} at "
+            "parameters it was fitted with, and all models were fitted to each of them and compared by the same criterion."
+        )
+    if found.predictive is not None:
+        parts.append(
+            f"For predictive checks, the group was simulated {whole(found.predictive.attrs['n_copies'])} times, each person "
+            "with parameters drawn from their posterior (Laplace's approximation), and regret, phenotypes, repeated "
+            "choices, distances and new arms were set beside those of the participants."
+        )
+    if parts:
+        noise = {"integer": "whole-number noise", "gaussian": "Gaussian noise"}[found.settings.noise]
+        var = found.choices.layout.noise_var
+        parts.append(
+            f"Simulated rewards were the true means with {noise}"
+            + (f" of variance {plain(var)}." if var is not None else ".")
+        )
+    return " ".join(parts)
+
+
+def _software(found: Analysis, cite: Citations, versions: dict[str, str]) -> str:
+    return (
+        f"Computations were done with explorelab {versions['explorelab']} (Python {versions['Python']}, JAX "
+        f"{versions['jax']} {cite('jax2018')}, NumPy {versions['numpy']}, SciPy {versions['scipy']}), seed "
+        f"{found.settings.seed}."
+    )

@@ -1,0 +1,98 @@
+"""What is needed to do it again: command, settings, versions, fingerprints of the files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import shlex
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from explorelab.plots.words import counted, named, plain, whole
+from explorelab.report.analysis import Analysis
+from explorelab.report.section import Section, Table
+
+LIBRARIES = ("explorelab", "jax", "jaxlib", "numpy", "scipy", "pandas", "xarray", "matplotlib", "jinja2")
+
+
+def versions() -> dict[str, str]:
+    """What computed this."""
+    return {"Python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+def command(data: Path | None, out: Path, given: dict[str, Any]) -> str:
+    """The command that makes this report again."""
+    words = ["explorelab", "report", data.name if data is not None else "choices.csv", "--out", out.name]
+    for name, value in given.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif value is not None and value is not False:
+            words += [f"--{name}", str(value)]
+    return shlex.join(words)
+
+
+def fingerprint(path: Path) -> str:
+    """The SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def repeat_section(found: Analysis, told: str, files: dict[str, str], has: dict[str, str]) -> Section:
+    """Settings, where parameters were sought, versions and files."""
+    lead = [
+        "The same command, data and versions give the same numbers; nothing here depends on the day. "
+        + ("" if files else "The choices did not come from a file, so that there is no command that reads them again.")
+    ]
+    tables = [_settings(found), _space(found), *_files(files), _versions(has)]
+    return Section("repeat", "To repeat it", [lead[0].strip(), told] if files else lead, tables=tables)
+
+
+def _settings(found: Analysis) -> Table:
+    settings = found.settings
+    simulated = [
+        ("people in parameter recovery", whole(settings.n_recovered)),
+        ("people for each agent in model recovery", whole(settings.n_data_sets)),
+        ("simulated groups in predictive checks", whole(settings.n_copies)),
+        ("noise of simulated rewards", settings.noise),
+    ]
+    rows = [
+        ("agents compared", ", ".join(settings.models)),
+        ("agent reported", f"{found.main} ({'as asked' if settings.agent else 'most evidence'})"),
+        (
+            "criterion",
+            {"bic": "BIC of maximum-likelihood fits", "cv": "left-out blocks, predicted by MAP"}[settings.criterion],
+        ),
+        ("left out within", settings.within or "no condition"),
+        ("method of the fit", settings.method),
+        ("starts of every fit", whole(settings.starts)),
+        ("resampled curves for each phenotype", whole(settings.n_bootstrap)),
+        *simulated,
+        ("seed", str(settings.seed)),
+        ("quick", "yes: few starts, few simulations" if settings.quick else "no"),
+    ]
+    return Table("Settings", ("setting", "value"), rows, (0, 1))
+
+
+def _space(found: Analysis) -> Table:
+    space = found.fit["space"].to_dataset()
+    rows = []
+    for name in map(str, space["parameter"].values):
+        one = space.sel(parameter=name)
+        cells = [plain(one[field], 4) for field in ("centre", "spread", "low", "high")]
+        rows.append([named(name), one["scale"].item(), *cells])
+    fixed = json.loads(str(found.fit.attrs["fixed"]))
+    held = {name: value for name, value in fixed.items() if isinstance(value, int | float)}
+    rows += [[named(name), "fixed", plain(value, 4), "", "", ""] for name, value in sorted(held.items())]
+    heads = ("parameter", "scale", "centre or value", "spread on the scale", "lower bound", "upper bound")
+    return Table(f"Where parameters of {found.main} were sought, and what was held fixed", heads, rows, (0, 1))
+
+
+def _files(files: dict[str, str]) -> list[Table]:
+    if not files:
+        return []
+    return [Table(counted(len(files), "file") + " read, with SHA-256", ("file", "SHA-256"), list(files.items()), (0, 1))]
+
+
+def _versions(has: dict[str, str]) -> Table:
+    return Table("Versions", ("software", "version"), list(has.items()), (0, 1))

@@ -1,0 +1,187 @@
+"""Who chose what: people, blocks, trials, what was left out, and what people did before any model is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from explorelab.choices.table import Choices
+from explorelab.fitting.criteria import without_information
+from explorelab.plots.people_figures import distinct_arms, draw_data
+from explorelab.plots.words import counted, joined, most_listed, percent, plain, who_played, whole
+from explorelab.recovery.behaviour import Each, of_each
+from explorelab.report.analysis import Analysis
+from explorelab.report.section import Picture, Section, Table
+
+MOST_ROWS = 30
+"""Exclusions listed on the page; the file beside it has all of them."""
+MOST_VALUES = 8
+
+
+def data_section(found: Analysis) -> Section:
+    """People, blocks, trials, exclusions, conditions; rewards, repeats and arms tried."""
+    choices = found.choices
+    each = of_each(choices, best_mean=0.0 if choices.means is None else None)
+    tables = [_counts(found), *_exclusions(choices), *_conditions(choices)]
+    files = {}
+    if choices.exclusions:
+        files["table_exclusions"] = pd.DataFrame([vars(each) for each in choices.exclusions])
+    return Section(
+        "data",
+        "Data and exclusions",
+        [part for part in (_lead(choices), excluded(choices), _silent(choices), _did(choices, each)) if part],
+        _short(choices),
+        [_picture(choices, each)],
+        tables,
+        _notes(found),
+        files,
+    )
+
+
+def people(choices: Choices) -> str:
+    """326 people, 1 person, 6 robots."""
+    return who_played(choices)
+
+
+def trials_a_block(choices: Choices) -> str:
+    """90 trials, or 20 to 40 trials."""
+    lengths = choices.present.sum(1)
+    low, high = int(lengths.min()), int(lengths.max())
+    return counted(low, "trial") if low == high else f"{whole(low)} to {whole(high)} trials"
+
+
+def arms(choices: Choices) -> str:
+    """100 arms on a grid of 10 × 10."""
+    layout = choices.layout
+    if layout.shape is not None:
+        return f"{whole(layout.n_arms)} arms on a grid of {layout.shape[0]} × {layout.shape[1]}"
+    return f"{whole(layout.n_arms)} arms" + (" with places" if layout.places is not None else "")
+
+
+def _lead(choices: Choices) -> str:
+    blocks = np.bincount(choices.participant, minlength=choices.n_participants)
+    span = (
+        "one"
+        if blocks.max() == 1
+        else f"{blocks.min()}"
+        if blocks.min() == blocks.max()
+        else f"{blocks.min()} to {blocks.max()}"
+    )
+    made, given = int(choices.scored.sum()), int((choices.present & ~choices.scored).sum())
+    each = f", {span} each," if choices.n_participants > 1 else ""
+    told = f"{counted(given, 'further trial')} {'was' if given == 1 else 'were'} forced or missed, and not scored."
+    return (
+        f"{people(choices)} played {counted(choices.n_rows, 'block')}{each} of {trials_a_block(choices)} and chose among "
+        f"{arms(choices)}. That makes {counted(made, 'choice')} for a model to account for. "
+        f"{told if given else 'No trial was forced or missed.'}"
+    )
+
+
+def excluded(choices: Choices) -> str:
+    """Who was left out, and why, in a sentence."""
+    if not choices.exclusions:
+        return "Nobody was excluded."
+    who = sorted({each.participant for each in choices.exclusions})
+    trials = sum(each.n_trials for each in choices.exclusions)
+    reasons = joined(sorted({each.reason for each in choices.exclusions}))
+    return (
+        f"{counted(len(who), 'participant')} of {whole(choices.n_participants + len(who))} in the file "
+        f"{'was' if len(who) == 1 else 'were'} excluded, with {counted(trials, 'trial')} ({reasons}); "
+        "nothing else was left out."
+    )
+
+
+def _silent(choices: Choices) -> str:
+    """Who made no choice that says anything, in a sentence."""
+    who = without_information(choices)
+    if not who:
+        return ""
+    return (
+        f"{counted(len(who), 'participant')} never chose among several arms, because every trial was missed, forced, or had "
+        f"one arm on offer: {most_listed(who)}. Nothing is estimated of them, and no comparison counts them."
+    )
+
+
+def _did(choices: Choices, each: Each) -> str:
+    reward = each.curves["reward"]
+    third = max(1, choices.n_trials // 3)
+    early, late = (
+        np.nanmean(part) if np.isfinite(part).any() else np.nan for part in (reward[:, :third], reward[:, -third:])
+    )
+    tried = distinct_arms(choices)
+    words = [
+        f"The mean reward was {plain(early)} over the first {whole(third)} trials and {plain(late)} over the last "
+        f"{whole(third)}",
+    ]
+    if choices.means is not None and np.isfinite(choices.means).all():
+        words[0] += (
+            f" (choosing at random would give {plain(choices.means.mean())}, the best arm "
+            f"{plain(choices.means.max(1).mean())})"
+        )
+    repeats = each.curves["repeat"]
+    if np.isfinite(repeats).any():
+        words.append(f"{percent(np.nanmean(repeats))} of choices repeated the last arm")
+    words.append(f"the median block visited {whole(np.median(tried))} of {whole(choices.layout.n_arms)} arms")
+    return "; ".join(words) + "."
+
+
+def _short(choices: Choices) -> str:
+    made = int(choices.scored.sum())
+    who = len({each.participant for each in choices.exclusions})
+    out = f"{counted(who, 'participant')} excluded" if who else "nobody excluded"
+    return f"{people(choices)}, {counted(choices.n_rows, 'block')}, {counted(made, 'choice')}; {out}."
+
+
+def _picture(choices: Choices, each: Each) -> Picture:
+    alt = f"Reward and repeated choices over time, and how many arms were tried. {_did(choices, each)}"
+    caption = (
+        "What people did, before any model: mean reward and share of repeated choices over trials"
+        f"{', with 95 % bands over people' if choices.n_participants > 1 else ''}; and how many different arms were sampled "
+        "in a block."
+    )
+    return Picture("data", draw_data(choices, each), caption, alt)
+
+
+def _counts(found: Analysis) -> Table:
+    choices = found.choices
+    rows = [
+        ("participants", whole(choices.n_participants)),
+        ("blocks", whole(choices.n_rows)),
+        ("trials", whole(choices.present.sum())),
+        ("free choices, scored", whole(choices.scored.sum())),
+        ("trials learned from", whole(choices.observed.sum())),
+        ("arms", whole(choices.layout.n_arms)),
+        ("excluded participants", whole(len({each.participant for each in choices.exclusions}))),
+    ]
+    if choices.layout.noise_var is not None:
+        rows.append(("variance of the reward noise", plain(choices.layout.noise_var)))
+    return Table("What was analysed", ("", "number"), rows)
+
+
+def _exclusions(choices: Choices) -> list[Table]:
+    if not choices.exclusions:
+        return []
+    rows = [(each.participant, each.block or "all", whole(each.n_trials), each.reason) for each in choices.exclusions]
+    caption = "Excluded"
+    if len(rows) > MOST_ROWS:
+        caption += f" (the first {MOST_ROWS} of {len(rows)}; the file table_exclusions.csv has all)"
+    return [Table(caption, ("participant", "blocks", "trials", "reason"), rows[:MOST_ROWS], (0, 1, 3))]
+
+
+def _conditions(choices: Choices) -> list[Table]:
+    rows = []
+    for name, values in choices.conditions.items():
+        kinds, counts = np.unique(np.asarray(values).astype(str), return_counts=True)
+        said = [f"{kind} ({whole(n)})" for kind, n in zip(kinds[:MOST_VALUES], counts, strict=False)]
+        more = f" and {whole(len(kinds) - MOST_VALUES)} more" if len(kinds) > MOST_VALUES else ""
+        rows.append((name, ", ".join(said) + more))
+    return [Table("Conditions, with the number of blocks", ("condition", "values"), rows, (0, 1))] if rows else []
+
+
+def _notes(found: Analysis) -> list[str]:
+    notes: list[str] = []
+    if found.check is not None:
+        inside = found.choices.note
+        notes += [f"Worth a look in the file: {warning}" for warning in found.check.warnings]
+        notes += [note for note in found.check.notes if note not in inside]
+    return notes

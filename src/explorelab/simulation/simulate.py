@@ -1,0 +1,281 @@
+"""`simulate`: any agent on any task, many replicates and settings, as one labelled data set."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab._support.recording import recording_times
+from explorelab.agents.agent import Agent
+from explorelab.agents.ranges import check_range
+from explorelab.agents.registry import assumes_noise
+from explorelab.errors import InputError, PrecisionWarning
+from explorelab.simulation.precision import why_not
+from explorelab.simulation.tiles import DEFAULT_MEMORY, Request, Result, run
+from explorelab.tasks import Task
+
+LONGEST_SINGLE = 2**24
+"""Beyond this, adding 1 to a float32 count changes nothing."""
+
+PRECISIONS = {"auto": "auto", "single": "float32", "double": "float64"}
+
+type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
+
+
+@door
+def simulate(
+    agent: Agent,
+    task: Task,
+    horizon: int,
+    replicates: int = 1000,
+    seed: int = 0,
+    *,
+    times: Sequence[int] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    keep: Keep = "auto",
+    visits: Literal["final", "times"] = "final",
+    precision: Literal["auto", "single", "double"] = "auto",
+    device: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Regret, reward, transitions, transition cost and visits of an agent on a task, over many independent replicates.
+
+    Always: mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times` (by default every step up
+    to 250, thinned beyond), and visits of each arm at the end (or at all `times`). With `keep="replicates"`, also each
+    replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward, and which arms were `chosen` (not
+    passed on the way to another, nor kept to by an earlier choice); `"auto"` keeps replicates if they fit
+    a quarter of the `memory` (bytes; 1 GiB by default, for the work under way half of what a GPU has).
+    `sweep={"temperature": [1, 2, 4]}` runs the agent with every value (and every combination, given several) in one compiled
+    call, on the same random numbers; each becomes a dimension.
+
+    `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards received.
+    The same seed gives the same result whatever the memory and the number of cores.
+
+    `precision="auto"` is single wherever that can hold the numbers, and double elsewhere; the attribute `precision` says
+    which it was, and `precision_note` why. A precision that cannot be trusted with the numbers is a `PrecisionWarning`.
+    """
+    request = _checked(agent, task, horizon, replicates, seed, times, keep, visits, precision, device, memory)
+    names, grid, agents = _settings(agent, {} if sweep is None else sweep)
+    request = dataclasses.replace(request, keep=_what_fits(request, len(agents)))
+    for each in agents:
+        _check_fit(each, task, request.horizon)
+    dtype, note = _precision(agents, task, request)
+    request = dataclasses.replace(request, dtype=dtype)
+    for each in agents:
+        check_range({"means": task.means, "the task's noise": task.noise.scale, **each.params}, dtype)
+    if note.warns:
+        warnings.warn(note.text, PrecisionWarning, stacklevel=3)  # the caller of `simulate`, beyond its door
+    results = _in_groups(agents, task, request, progress)
+    return _dataset(agent, task, request, note.text, names, grid, results)
+
+
+class _Note(NamedTuple):
+    """What there is to say about the precision."""
+
+    text: str
+    warns: bool
+
+
+def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, _Note]:
+    """The precision to compute in, one for all settings, and a sentence on it where there is something to say."""
+
+    def doubts(dtype: str) -> str | None:
+        return next((why for each in agents if (why := why_not(dtype, each, task, request.horizon)) is not None), None)
+
+    asked = request.dtype
+    single = doubts("float32") if asked != "float64" else None
+    dtype = "float64" if asked == "float64" or (asked == "auto" and single) else "float32"
+    reason = doubts("float64") if dtype == "float64" else single
+    if reason is not None:
+        return dtype, _Note(
+            f"{'Double' if dtype == 'float64' else 'Single'} precision may not be enough here: {reason}.", True
+        )
+    return dtype, _Note(f"Double precision, because {single}." if single else "", False)
+
+
+def _checked(
+    agent: Agent,
+    task: Task,
+    horizon: Any,
+    replicates: Any,
+    seed: Any,
+    times: Sequence[int] | None,
+    keep: str,
+    visits: str,
+    precision: str,
+    device: str,
+    memory: Any,
+) -> Request:
+    horizon = checks.whole("horizon", horizon, at_least=1)
+    if horizon >= 2**31 - 1:
+        raise InputError(f"horizon must be below 2 147 483 647, got {horizon}.")
+    checks.one_of("keep", keep, dict.fromkeys(["auto", "statistics", "replicates", "trajectories"], 0))
+    checks.one_of("visits", visits, dict.fromkeys(["final", "times"], 0))
+    checks.one_of("precision", precision, PRECISIONS)
+    if precision == "single" and horizon > LONGEST_SINGLE:
+        raise InputError(
+            f"horizon must be at most {LONGEST_SINGLE} in single precision, which counts no further, got {horizon}: "
+            'use precision="double".'
+        )
+    return Request(
+        horizon=horizon,
+        replicates=checks.whole("replicates", replicates, at_least=1),
+        seed=checks.whole("seed", seed, at_least=0),
+        times=_times(horizon, times, keep == "trajectories"),
+        keep=keep,
+        visits_at_times=visits == "times",
+        dtype=PRECISIONS[precision],
+        device=device,
+        memory=None if memory is None else checks.whole("memory", memory, at_least=1 << 20),
+    )
+
+
+def _times(horizon: int, times: Sequence[int] | None, trajectories: bool) -> tuple[int, ...]:
+    if not trajectories:
+        return recording_times(horizon, times)
+    if times is not None:
+        raise InputError("a trajectory holds every step: leave out times, or keep something else.")
+    return tuple(range(1, horizon + 1))
+
+
+def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[Agent]]:
+    if not isinstance(sweep, Mapping):
+        raise InputError(
+            f"sweep must say which values each parameter takes, as in {{'temperature': [1, 2]}}, got {checks.shown(sweep)}."
+        )
+    for name, values in sweep.items():
+        if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
+            raise InputError(f"sweep needs a list of values for {name}, got {checks.shown(values)}.")
+        if len({repr(np.ravel(np.array(value, object)).tolist()) for value in values}) < len(values):
+            raise InputError(f"sweep must have each value of {name} once, got {checks.shown(list(values))}.")
+    names, grid = list(sweep), [list(values) for values in sweep.values()]
+    if not names:
+        return [], [], [agent]
+    if agent.build is None:
+        raise InputError(f"only named agents can be swept; {agent.name} was composed by hand.")
+    combinations = itertools.product(*grid)
+    agents = [agent.build(**{**agent.given, **dict(zip(names, c, strict=True))}) for c in combinations]
+    return names, grid, agents
+
+
+def _what_fits(request: Request, n_settings: int) -> str:
+    """What to keep: as asked, or each replicate's curves if they fit; an error where what was asked for does not fit."""
+    allowed = DEFAULT_MEMORY if request.memory is None else request.memory
+    per_replicate = len(request.times) * 4 * 8 + (request.horizon * (4 + 8 + 1) if request.keep == "trajectories" else 0)
+    needed = n_settings * request.replicates * per_replicate
+    if request.keep == "auto":
+        return "replicates" if needed <= allowed // 4 else "statistics"
+    if request.keep != "statistics" and needed > allowed:
+        raise InputError(
+            f"keeping every replicate needs {needed / 2**30:.1f} GiB, and the memory allowed is {allowed / 2**30:.1f} GiB: "
+            "record fewer times, keep statistics alone, or raise memory."
+        )
+    return request.keep
+
+
+def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
+    if horizon < agent.least_horizon:
+        raise InputError(f"{agent.name} needs a horizon of at least {agent.least_horizon}, got {horizon}.")
+    if "length_scale" in agent.params and task.places is None:
+        raise InputError(f"a length scale needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
+    if agent.rule.choice.walks and task.places is None:
+        raise InputError(f"a travel cost needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
+    if "noise_var" not in agent.params and task.noise.var == 0 and assumes_noise(agent):
+        raise InputError("the task has no reward noise; tell the agent which noise_var above 0 to assume.")
+    for name in ("prior_mean", "prior_var", "prior_cov", "noise_var"):
+        shape = np.shape(agent.params.get(name, 0.0))
+        if any(size != task.n_arms for size in shape):
+            raise InputError(f"{name} must fit the task's {task.n_arms} arms, got shape {shape}.")
+    if np.ndim(agent.params.get("noise_var", 0.0)):
+        raise InputError("noise_var must be one number: every arm's rewards vary alike.")
+
+
+def _in_groups(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:
+    """Results in the order of the agents; those that share a rule (and shapes) go through one compiled call together."""
+    groups: dict[Any, list[int]] = {}
+    for i, agent in enumerate(agents):
+        shapes = tuple((name, np.shape(value)) for name, value in agent.params.items())
+        groups.setdefault((agent.rule, shapes), []).append(i)
+    results: list[Result | None] = [None] * len(agents)
+    for members in groups.values():
+        done = run([agents[i] for i in members], task, request, progress)
+        for i, result in zip(members, done, strict=True):
+            results[i] = result
+    return [result for result in results if result is not None]
+
+
+def _dataset(
+    agent: Agent,
+    task: Task,
+    request: Request,
+    precision_note: str,
+    names: list[str],
+    grid: list[list[Any]],
+    results: list[Result],
+) -> xr.Dataset:
+    shape = [len(values) for values in grid]
+
+    def variable(parts: list[np.ndarray], *dims: str, **attrs: Any) -> xr.DataArray:
+        stacked = np.stack(parts)
+        return xr.DataArray(stacked.reshape(*shape, *stacked.shape[1:]), dims=(*names, *dims), attrs=attrs)
+
+    variables = dict(_variables(request, results, variable))
+    coords: dict[str, Any] = {"time": list(request.times), "arm": np.arange(task.n_arms)}
+    coords |= {name: _labels(values) for name, values in zip(names, grid, strict=True)}
+    if any("replicate" in v.dims for v in variables.values()):
+        coords["replicate"] = np.arange(request.replicates)
+    attrs = {
+        "agent": repr(agent),
+        "task": repr(task),
+        "horizon": request.horizon,
+        "replicates": request.replicates,
+        "seed": request.seed,
+        "precision": request.dtype,
+        **({"precision_note": precision_note} if precision_note else {}),
+        **({"note": task.note} if task.note else {}),
+    }
+    return xr.Dataset(variables, coords=coords, attrs=attrs)
+
+
+LONG_NAMES = {
+    "regret": "cumulative expected regret",
+    "observed_regret": "cumulative observed regret",
+    "transitions": "transitions between arms",
+    "cost": "cumulative transition cost",
+}
+
+
+def _variables(request: Request, results: list[Result], variable: Any) -> Iterator[tuple[str, xr.DataArray]]:
+    for name, long_name in LONG_NAMES.items():
+        yield f"{name}_mean", variable([r.mean[name] for r in results], "time", long_name=f"{long_name}, mean")
+        yield f"{name}_se", variable([r.se[name] for r in results], "time", long_name=f"{long_name}, standard error")
+        if results[0].curves:
+            yield name, variable([r.curves[name] for r in results], "replicate", "time", long_name=long_name)
+    dims = ("time", "arm") if request.visits_at_times else ("arm",)
+    yield "visits_mean", variable([r.mean["visits"] for r in results], *dims, long_name="visits of each arm, mean")
+    yield (
+        "visits_se",
+        variable([r.se["visits"] for r in results], *dims, long_name="visits of each arm, standard error"),
+    )
+    if request.keep == "trajectories":
+        yield "choice", variable([r.curves["choice"] for r in results], "replicate", "time", long_name="arm chosen")
+        yield (
+            "reward",
+            variable([r.curves["reward"] for r in results], "replicate", "time", long_name="reward received"),
+        )
+        # An arm on the way to another, or bound to by an earlier choice, was not chosen.
+        chosen = [r.curves["chosen"] for r in results]
+        yield "chosen", variable(chosen, "replicate", "time", long_name="whether the arm was decided upon in this step")
+
+
+def _labels(values: list[Any]) -> list[Any]:
+    return [v if np.ndim(v) == 0 else str(i) for i, v in enumerate(values)]

@@ -1,0 +1,70 @@
+"""Results in a form that other programs, and people, read: one nested summary, one tidy table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from explorelab._support.written_numbers import tidied
+
+QUANTITIES = ("regret", "observed_regret", "transitions", "cost")
+
+
+def summary(runs: xr.Dataset) -> dict[str, Any]:
+    """Mean and standard error of every quantity at each recorded time, for each setting, ready for JSON."""
+    return {
+        **{name: runs.attrs[name] for name in ("agent", "task", "horizon", "replicates", "seed", "precision")},
+        **{name: runs.attrs[name] for name in ("precision_note", "note") if name in runs.attrs},
+        "settings": [{"sweep": setting, "times": _times(one)} for setting, one in each_setting(runs)],
+    }
+
+
+def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Any], xr.Dataset]]:
+    """The values of the swept parameters, and the results with them, one setting after the other."""
+    swept = [str(name) for name in runs.regret_mean.dims if name != "time"]
+    for places in product(*(range(runs.sizes[name]) for name in swept)):
+        at = dict(zip(swept, places, strict=True))
+        yield {name: runs[name].values.tolist()[place] for name, place in at.items()}, runs.isel(at)
+
+
+def _times(one: xr.Dataset) -> list[dict[str, Any]]:
+    rows = []
+    for time in one.time.values.tolist():
+        now = one.sel(time=time)
+        row: dict[str, Any] = {"time": time}
+        row |= {name: {"mean": _plain(now[f"{name}_mean"]), "se": _plain(now[f"{name}_se"])} for name in QUANTITIES}
+        if "time" in one.visits_mean.dims or time == one.attrs["horizon"]:
+            row["visits"] = {"mean": _plain(now.visits_mean), "se": _plain(now.visits_se)}
+        rows.append(row)
+    return rows
+
+
+def _plain(array: xr.DataArray) -> Any:
+    """Numbers as JSON knows them: no NaN (a standard error of one replicate is null)."""
+    values = np.asarray(array.values, dtype=float)
+    clean = [tidied(v) if math.isfinite(v) else None for v in values.ravel().tolist()]
+    return clean[0] if values.ndim == 0 else clean
+
+
+def tidy(runs: xr.Dataset) -> pd.DataFrame:
+    """One row for each setting and time: means and standard errors, and visits of each arm where they were recorded."""
+    parts = []
+    for setting, one in each_setting(runs):
+        columns = {
+            "time": one.time.values,
+            **{f"{q}_{s}": one[f"{q}_{s}"].values for q in QUANTITIES for s in ("mean", "se")},
+        }
+        frame = pd.DataFrame(columns)
+        if "time" in one.visits_mean.dims:
+            visits = pd.DataFrame(one.visits_mean.values, columns=[f"visits_mean_{arm}" for arm in one.arm.values])
+            frame = pd.concat([frame, visits], axis=1)
+        for position, (name, value) in enumerate(setting.items()):
+            frame.insert(position, name, value)
+        parts.append(frame)
+    return pd.concat(parts, ignore_index=True)

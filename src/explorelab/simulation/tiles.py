@@ -1,0 +1,176 @@
+"""Carrying out a simulation: tiles of replicates on every core, added up in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from explorelab._support.progress import Progress
+from explorelab.agents.agent import Agent, Ways
+from explorelab.simulation import chance
+from explorelab.simulation.device import cut, find_device, working_memory
+from explorelab.simulation.engine import Plan, Records, Tally, World, play_many
+from explorelab.simulation.ordered_sums import Moments, Running
+from explorelab.simulation.precision import counted_from, origin_of
+from explorelab.tasks import Task
+
+DEFAULT_MEMORY = 1 << 30
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user wants of a simulation, checked."""
+
+    horizon: int
+    replicates: int
+    seed: int
+    times: tuple[int, ...]
+    keep: str
+    """"statistics", "replicates" or "trajectories"."""
+    visits_at_times: bool
+    dtype: str
+    """"auto" until the agents are known."""
+    device: str
+    memory: int | None
+    """Bytes to stay within; None: what suits the device."""
+
+
+@dataclass
+class Result:
+    """What came out for one setting."""
+
+    mean: dict[str, np.ndarray] = field(default_factory=dict)
+    se: dict[str, np.ndarray] = field(default_factory=dict)
+    curves: dict[str, np.ndarray] = field(default_factory=dict)
+    """Each replicate's own, where they are kept."""
+
+
+def run(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:
+    """Results of agents that share a rule and differ in parameters alone."""
+    rule, plan = agents[0].rule, _plan(task, request)
+    device = find_device(request.device)
+    budget = request.memory or working_memory(device, DEFAULT_MEMORY)
+    division = cut(rule, plan, len(agents), request.replicates, budget, device)
+    arguments = _arguments(agents, task, request)
+
+    def one_tile(begin: int) -> tuple[dict[str, Moments], Records | None]:
+        # Precision and device are settings of the calling thread in JAX, so each worker sets its own. 64 bits are allowed
+        # throughout for the totals; what the agents compute with is the plan's precision.
+        with jax.enable_x64(True), jax.default_device(device):
+            settings, world, keys = _on_device(arguments, plan)
+            replicates = jnp.arange(begin, begin + division.tile, dtype=jnp.uint32)
+            how = (rule, plan, division.batch, division.unit, request.keep != "statistics")
+            played = play_many(*how, settings, world, keys, replicates, jnp.uint32(request.replicates))
+            return jax.tree.map(np.asarray, played)
+
+    running = {name: Running() for name in (*Tally._fields, "visits")}
+    kept: list[Records] = []
+    with Progress("simulating", request.replicates, shown=progress) as bar:
+        for sums, records in _in_order(one_tile, range(0, request.replicates, division.tile), division.workers):
+            for name, new in sums.items():
+                running[name].add(new)
+            if records is not None:
+                kept.append(records)
+            bar.advance(min(division.tile, request.replicates - bar.done))
+    return _results(arguments["settings"]["origin"], task, plan, request.replicates, running, kept)
+
+
+def _results(
+    origins: np.ndarray, task: Task, plan: Plan, replicates: int, running: dict[str, Running], kept: list[Records]
+) -> list[Result]:
+    # Rewards were counted from the origin; so is the best that they could have been.
+    could_have = (task.best - origins)[:, None] * np.asarray(plan.times)
+    stats = {name: r.result() for name, r in running.items()}
+    reward_mean, reward_se = stats.pop("reward")
+    stats["observed_regret"] = (could_have - reward_mean, reward_se)
+    curves: dict[str, np.ndarray] = {}
+    if kept:
+        # The last tile may be wider than what was asked for.
+        whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :replicates], *kept)
+        curves = {**whole.totals._asdict(), "observed_regret": could_have[:, None] - whole.totals.reward}
+        if whole.steps is not None:
+            reward = whole.steps.reward + origins[:, None, None] if origins.any() else whole.steps.reward
+            curves |= {"choice": whole.steps.arm, "reward": reward, "chosen": whole.steps.chosen}
+    return [
+        Result(
+            {name: mean[i] for name, (mean, _) in stats.items()},
+            {name: se[i] for name, (_, se) in stats.items()},
+            {name: values[i] for name, values in curves.items()},
+        )
+        for i in range(len(origins))
+    ]
+
+
+def _plan(task: Task, request: Request) -> Plan:
+    return Plan(
+        n_arms=task.n_arms,
+        horizon=request.horizon,
+        times=request.times,
+        noise=task.noise.kind,
+        cost=None if task.costs is None else task.costs.kind,
+        moves=task.moves is not None,
+        start=task.start is not None,
+        visits_at_times=request.visits_at_times,
+        trajectories=request.keep == "trajectories",
+        dtype=request.dtype,
+    )
+
+
+def _arguments(agents: list[Agent], task: Task, request: Request) -> dict[str, Any]:
+    added = {"noise_var": task.noise.var, "horizon": request.horizon, "n_arms": task.n_arms}
+    settings = []
+    for agent in agents:
+        origin = origin_of(agent, task)
+        settings.append({**counted_from(origin, {**added, **agent.params}), "origin": origin})
+    return {
+        "settings": {name: np.stack([np.asarray(s[name]) for s in settings]) for name in settings[0]},
+        "means": task.means,
+        "gaps": task.gaps,
+        "noise_scale": task.noise.scale,
+        "distances": task.distances if "length_scale" in settings[0] else None,
+        "walks": task.walks if agents[0].rule.choice.walks else None,
+        "next_hop": None if task.moves is None else task.moves.next_hop,
+        "mean_costs": None if task.costs is None else task.costs.mean,
+        "start": task.start or 0,
+        "keys": chance.keys_from(request.seed),
+    }
+
+
+def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], World, Any]:
+    def real(value: Any) -> Any:
+        return None if value is None else jnp.asarray(value, plan.dtype)
+
+    world = World(
+        means=jnp.asarray(arguments["means"], jnp.float64),
+        gaps=jnp.asarray(arguments["gaps"], jnp.float64),
+        noise_scale=real(arguments["noise_scale"]),
+        ways=Ways(real(arguments["distances"]), real(arguments["walks"])),
+        next_hop=None if arguments["next_hop"] is None else jnp.asarray(arguments["next_hop"], jnp.int32),
+        mean_costs=real(arguments["mean_costs"]),
+        start=jnp.int32(arguments["start"]),
+    )
+    settings = {n: real(v) for n, v in arguments["settings"].items()}
+    settings["origin"] = jnp.asarray(arguments["settings"]["origin"], jnp.float64)
+    return settings, world, jnp.asarray(arguments["keys"])
+
+
+def _in_order[Out](work: Callable[[int], Out], items: range, workers: int) -> Iterator[Out]:
+    """Results in the order of the items, a few at work at once; an interrupt drops what has not begun."""
+    pool = ThreadPoolExecutor(workers)
+    under_way: list[Future[Out]] = []
+    try:
+        for item in items:
+            under_way.append(pool.submit(work, item))
+            # One more than there are workers, so that none waits while the main thread adds up.
+            if len(under_way) > workers:
+                yield under_way.pop(0).result()
+        while under_way:
+            yield under_way.pop(0).result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

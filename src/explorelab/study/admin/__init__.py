@@ -1,0 +1,1 @@
+"""The researcher's page: logging in, looking, deleting, downloading."""

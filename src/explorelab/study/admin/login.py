@@ -1,0 +1,193 @@
+"""Who may see the researcher's page: one password, a signed cookie, and for every change a second token from the same site.
+
+The cookie carries a random name, when it ends, and a signature by a key made of the server's secret and the password: no
+list of sessions is kept, several processes agree without talking, and a new password ends every session. Only sessions
+that were logged out of are remembered, until they would have ended anyway.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import secrets
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from fastapi import Request, Response
+from sqlalchemy import Connection, delete, insert, select
+
+from explorelab.errors import InputError
+from explorelab.study.database.refusals import Refused
+from explorelab.study.database.tables import settings
+from explorelab.study.server.buckets import Bucket
+from explorelab.study.server.request_limits import network_of
+
+COOKIE = "explorelab_admin"
+SESSION_S = 12 * 3600
+KNOWN_COOKIE = "explorelab_known"
+KNOWN_S = 180 * 24 * 3600
+TOO_MANY = "Too many wrong passwords"
+OF_ADDRESS = Bucket("login-address", 5, 60.0, TOO_MANY)
+OF_ALL = Bucket("login-all", 50, 150.0, TOO_MANY)
+"""Of all unknown browsers together, so that having many addresses does not help."""
+OF_KNOWN_BROWSER = Bucket("login-known", 100, 100.0, TOO_MANY)
+LOGGED_OUT = "logged-out:"
+"""Begins the names of settings that say which sessions were logged out of; the value is when they would have ended."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def admin_headers(response: Response) -> Response:
+    """The response with the headers that keep other sites, frames and caches away from it."""
+    for name, value in HEADERS.items():
+        response.headers[name] = value
+    return response
+
+
+class Session(NamedTuple):
+    """A researcher who is logged in."""
+
+    name: str
+    ends_at: float
+
+
+class Keeper:
+    """Checks passwords, cookies and tokens. `origin` is the server's own address where a proxy hides it, else empty."""
+
+    def __init__(self, password: str, secret: bytes, now: Callable[[], float], origin: str = "") -> None:
+        if not password:
+            raise InputError("the researcher's page needs a password, got an empty one.")
+        self._now = now
+        self._origin = origin.rstrip("/")
+        self._salt = secrets.token_bytes(16)
+        self._hash = self._hashed(password)
+        self._key = hmac.digest(secret, b"admin:" + password.encode(), "sha256")
+        self.attempts = Attempts(secret)
+
+    def is_password(self, password: str) -> bool:
+        """Whether this is the password; takes as long for every answer (and some 50 ms, so not in the event loop)."""
+        return hmac.compare_digest(self._hashed(password), self._hash)
+
+    def new_cookie(self) -> str:
+        """The cookie of a new session."""
+        text = f"{secrets.token_hex(16)}.{math.floor(self._now() + SESSION_S)}"
+        return f"{text}.{self._signature('session', text)}"
+
+    def session(self, cookie: str | None) -> Session:
+        """The session of this cookie, refused if it is forged or over. Being logged out of is checked apart."""
+        name, _, rest = (cookie or "").partition(".")
+        ends_at, _, signature = rest.partition(".")
+        expected = self._signature("session", f"{name}.{ends_at}")
+        if not hmac.compare_digest(signature.encode(), expected.encode()) or float(ends_at) <= self._now():
+            raise no_session()
+        return Session(name, float(ends_at))
+
+    def new_known_cookie(self) -> str:
+        """The cookie by which a browser that has logged in is known again; it opens nothing by itself."""
+        name = secrets.token_hex(16)
+        return f"{name}.{self._signature('known', name)}"
+
+    def known_browser(self, request: Request) -> str | None:
+        """The name of a browser that has logged in before, if it is one."""
+        name, _, signature = request.cookies.get(KNOWN_COOKIE, "").partition(".")
+        if hmac.compare_digest(signature.encode(), self._signature("known", name).encode()):
+            return name
+        try:
+            return self.session(request.cookies.get(COOKIE)).name
+        except Refused:
+            return None
+
+    def csrf_token(self, session: Session) -> str:
+        """What pages of this session send with every change; other sites cannot read it."""
+        return self._signature("csrf", session.name)
+
+    def check_change(self, request: Request, session: Session) -> None:
+        """Refuse a change that does not come from the session's own page."""
+        self.check_origin(request)
+        token = request.headers.get("x-csrf-token", "")
+        if not hmac.compare_digest(token.encode(), self.csrf_token(session).encode()):
+            raise Refused(403, "csrf", "The request carries no valid X-CSRF-Token: load the page again.")
+
+    def check_origin(self, request: Request) -> None:
+        """Refuse a request that a browser says another site has caused, or about which nothing is said."""
+        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+        same_site = site == "same-origin"
+        # A page that sends no referrer says "null"; then the other header, which no script can set, decides.
+        same_origin = same_site if origin in (None, "null") else self._is_own(origin or "", request)
+        if not same_origin or (site is not None and not same_site):
+            raise Refused(403, "origin", "The request comes from another site, or does not say where it comes from.")
+
+    def is_https(self, request: Request) -> bool:
+        """Whether the browser speaks to us, or to the proxy before us, by https."""
+        return request.url.scheme == "https" or self._origin.startswith("https:")
+
+    def _is_own(self, origin: str, request: Request) -> bool:
+        if self._origin and origin == self._origin:
+            return True
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and parts.netloc == request.headers.get("host")
+
+    def _hashed(self, password: str) -> bytes:
+        return hashlib.scrypt(password.encode(), salt=self._salt, n=2**14, r=8, p=1)
+
+    def _signature(self, use: str, text: str) -> str:
+        return hmac.new(self._key, f"{use}:{text}".encode(), hashlib.sha256).hexdigest()
+
+
+class Attempts:
+    """Wrong passwords, counted for all processes together: of each address, of all of them, and of each known browser.
+
+    A browser that has logged in before counts for itself: whatever others do, the right password gets in from there.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def begin(self, connection: Connection, address: str, known: str | None, now: float) -> None:
+        """Count an attempt as failed until `succeeded` says otherwise (many at once are then no way round); or refuse it."""
+        for bucket, caller in self._buckets(address, known):
+            bucket.take(connection, self._secret, caller, now)
+
+    def succeeded(self, connection: Connection, address: str, known: str | None) -> None:
+        """Forget the failures of an address or browser from which the right password came."""
+        bucket, caller = self._buckets(address, known)[0]
+        bucket.give_back(connection, self._secret, caller)
+
+    def _buckets(self, address: str, known: str | None) -> list[tuple[Bucket, str]]:
+        if known is not None:
+            return [(OF_KNOWN_BROWSER, known)]
+        return [(OF_ADDRESS, network_of(address)), (OF_ALL, "")]
+
+
+def no_session() -> Refused:
+    """A request of someone who is not logged in."""
+    return Refused(401, "no-session", "You are not logged in, or no longer: log in at /admin/login.")
+
+
+def log_out(connection: Connection, session: Session, now: float) -> None:
+    """Remember that the session is over, and forget those that have ended by themselves."""
+    ended = connection.execute(select(settings).where(settings.c.name.startswith(LOGGED_OUT, autoescape=True))).all()
+    over = [row.name for row in ended if float(row.value) <= now]
+    if over:
+        connection.execute(delete(settings).where(settings.c.name.in_(over)))
+    name = LOGGED_OUT + session.name
+    if name not in {row.name for row in ended}:
+        connection.execute(insert(settings).values(name=name, value=str(session.ends_at)))
+
+
+def is_logged_out(connection: Connection, session: Session) -> bool:
+    """Whether someone logged out of this session."""
+    query = select(settings.c.name).where(settings.c.name == LOGGED_OUT + session.name)
+    return connection.execute(query).one_or_none() is not None

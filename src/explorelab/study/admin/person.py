@@ -1,0 +1,88 @@
+"""One person on the researcher's page: everything known of them but who they are; and their deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from explorelab.study.admin.answers import Deleted, PersonBlock, PersonDetail, PersonEvent
+from explorelab.study.admin.live_regret import form_of, regret_of
+from explorelab.study.admin.overview import place_of, plan_of
+from explorelab.study.config.design import Study
+from explorelab.study.database.refusals import Refused, invalid
+from explorelab.study.database.tables import blocks, choices, consents, events, payments, people
+from explorelab.study.session.doubts import REASONS, doubted
+from explorelab.study.session.participants import erased
+from explorelab.study.session.terms import bonus_of, terms_of
+
+LAST_EVENTS = 50
+
+
+def person_detail(connection: Connection, study: Study, code: str, now: float) -> PersonDetail:
+    """The person with this code."""
+    person = _found(connection, code)
+    agreed_at = select(consents.c.at).where(consents.c.person == person.id, consents.c.agreed)
+    paid = select(payments.c.id).where(payments.c.person == person.id)
+    return PersonDetail(
+        code=person.code, source=person.source, pilot=person.pilot, cell=person.cell or "", agent=person.agent,
+        place=place_of(study, person, plan_of(study, person), now), epoch=person.epoch, points=person.points,
+        bonus=bonus_of(study, person), currency=terms_of(study, person).payment.currency,
+        in_payment_file=connection.execute(paid).first() is not None,
+        arrived_at=person.arrived_at, consented_at=connection.execute(agreed_at).scalar(), seen_at=person.seen_at,
+        finished_at=person.finished_at, deleted=_is_deleted(person),
+        doubts=[REASONS[word] for word in doubted(connection, person.id).get(person.id, ())],
+        blocks=_blocks(connection, study, person), events=_events(connection, person),
+    )  # fmt: skip
+
+
+def delete_person(connection: Connection, code: str, typed: str, now: float) -> Deleted:
+    """Delete everything of the person but the bare row, if the code was typed as it is."""
+    if typed != code:
+        raise invalid(f"To delete {code}, type this code: got {typed!r}.")
+    person = _found(connection, code, locked=True)
+    if _is_deleted(person):
+        raise Refused(409, "deleted", f"Everything of {code} has been deleted already.")
+    return Deleted(code=code, n_choices=erased(connection, person, "researcher", now))
+
+
+def _found(connection: Connection, code: str, locked: bool = False) -> Any:
+    query = select(people).where(people.c.code == code)
+    person = connection.execute(query.with_for_update() if locked else query).one_or_none()
+    if person is None:
+        raise Refused(404, "unknown", f"There is nobody with the code {code!r}.")
+    return person
+
+
+def _is_deleted(person: Any) -> bool:
+    return bool(person.stage == "withdrawn" and person.cell is None and person.seed == 0)
+
+
+def _blocks(connection: Connection, study: Study, person: Any) -> list[PersonBlock]:
+    made: dict[int, list[tuple[float, bool]]] = {}
+    query = select(choices.c.block, choices.c.reward, choices.c.missed).where(choices.c.person == person.id)
+    for number, drawn, missed in connection.execute(query.order_by(choices.c.block, choices.c.trial)):
+        made.setdefault(number, []).append((drawn, missed))
+    found = []
+    for block in connection.execute(select(blocks).where(blocks.c.person == person.id).order_by(blocks.c.number)):
+        rewards = np.array([drawn for drawn, _ in made.get(block.number, [])], np.float64)
+        known = block.landscape in study.landscapes
+        found.append(
+            PersonBlock(
+                number=block.number, kind=block.kind, dynamic=block.dynamic, timing=block.timing, landscape=block.landscape,
+                deadline_ms=block.deadline_ms, n_trials=block.n_trials, begun_at=block.begun_at,
+                missed=sum(missed for _, missed in made.get(block.number, [])), points=round(float(rewards.sum()), 1),
+                regret=regret_of(study, block.landscape, rewards).round(1).tolist() if known else [],
+                form=form_of(study, block, rewards) if known else None,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _events(connection: Connection, person: Any) -> list[PersonEvent]:
+    query = select(events).where(events.c.person == person.id).order_by(events.c.received_at.desc(), events.c.id.desc())
+    return [
+        PersonEvent(kind=row.kind, at=row.received_at, block=row.block, trial=row.trial, value=row.value)
+        for row in connection.execute(query.limit(LAST_EVENTS))
+    ]

@@ -1,0 +1,1 @@
+"""Backups of a study's database, and putting them back."""

@@ -1,0 +1,107 @@
+"""Putting a backup in the place of a study's database. What was there is kept beside it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from explorelab.errors import InputError
+from explorelab.study.backup import postgresql
+from explorelab.study.backup.backup import checked, copy, moment, new_file, sync
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.database.claim import claimed
+from explorelab.study.database.migrating import forms
+from explorelab.study.database.origin import other_study
+from explorelab.study.database.sqlite_file import log_of, tidy
+from explorelab.study.database.store import engine_for
+
+SQLITE, POSTGRESQL = b"SQLite format 3\0", b"PGDMP"
+
+
+def restore(folder: Path, file: Path) -> str:
+    """Replace the study's database by the backup, if no server runs; what was done, in words."""
+    study = load_study(folder)
+    engine = engine_for(study.database, folder)
+    try:
+        on_sqlite = engine.dialect.name == "sqlite"
+        _check_kind(file, on_sqlite)
+        database = Path(engine.url.database or "") if on_sqlite else None
+        if database is not None and not database.parent.is_dir():
+            raise InputError(f"{database}: cannot be written: there is no folder {database.parent}.")
+        claim = claimed(engine, database, alone=True)
+        try:
+            if database is None:
+                aside = folder / "backups" / f"{study.name}-before-restore-{moment()}.dump"
+                return postgresql.restore(engine, study.name, file, aside)
+            return _restore_file(database, study.name, file)
+        finally:
+            claim.release()
+    finally:
+        engine.dispose()
+
+
+def _check_kind(file: Path, on_sqlite: bool) -> None:
+    try:
+        with file.open("rb") as opened:
+            start = opened.read(len(SQLITE))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}.") from None
+    kinds = {SQLITE: "SQLite", POSTGRESQL: "PostgreSQL"}
+    kind = next((name for magic, name in kinds.items() if start.startswith(magic)), None)
+    wanted = "SQLite" if on_sqlite else "PostgreSQL"
+    if kind != wanted:
+        got = f"one from {kind}" if kind else "a file that is no backup, or a damaged one"
+        raise InputError(f"{file}: expected a backup from {wanted}, which the study uses, got {got}.")
+
+
+def _restore_file(database: Path, name: str, file: Path) -> str:
+    if database.exists() and file.samefile(database):
+        raise InputError(f"{file} is the study's database itself, not a backup of it.")
+    found = checked(file)
+    if found.study is not None and found.study != name:
+        raise InputError(other_study(found.study, name, f"{file} is a backup of the study {found.study!r}"))
+    if found.form not in forms():
+        raise InputError(f"{file} was written by another version of explorelab and cannot be opened by this one.")
+    _check_unused(database)
+    aside = database.with_name(f"{database.name}.before-restore-{moment()}")
+    with new_file(database) as made:
+        copy(file, made)
+        checked(made)
+        _set_aside(database, aside)
+    kept = f"\nWhat was there before is kept as {aside}." if aside.exists() else ""
+    return f"restored {file} to {database}: {found.n_people} people, {found.n_choices} choices.{kept}"
+
+
+def _check_unused(database: Path) -> None:
+    """Raise if any program has the database open; one that is damaged or gone nobody can use."""
+    if not database.exists():
+        return
+    with closing(sqlite3.connect(database, timeout=0.5, isolation_level=None)) as connection:
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        try:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname in ("SQLITE_BUSY", "SQLITE_LOCKED"):
+                raise InputError(f"{database} is in use by another program: stop it first.") from None
+        except sqlite3.DatabaseError:
+            pass
+
+
+def _set_aside(database: Path, aside: Path) -> None:
+    """Keep the database under another name; its own stays until the new one takes it, so that it is never missing."""
+    tidy(database, alone=True)
+    # A log that is left here belongs to a damaged file; beside the new one it would damage that as well.
+    for end in ("-wal", "-shm"):
+        beside = log_of(database).with_name(database.name + end)
+        if beside.exists():
+            beside.replace(aside.with_name(aside.name + end))
+    if database.exists():
+        try:
+            os.link(database, aside)
+        except OSError:  # a disk without such links
+            database.replace(aside)
+        sync(database.parent)

@@ -1,0 +1,68 @@
+"""Addresses in a study: where people are sent at the end, and where the database is."""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import urlsplit
+
+from explorelab.errors import InputError
+from explorelab.study.config.fields import TomlFile, shown
+
+DATABASE = "EXPLORELAB_DATABASE"
+"""The environment variable whose database wins over the study's."""
+
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|::1", re.IGNORECASE)
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_DATABASES = "sqlite:///study.db or postgresql+psycopg://name@host/database"
+
+
+def wrong_redirect(address: str, code: str) -> str:
+    """What is wrong with the address that people are sent to, if anything."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if not address.isascii() or re.search(r"[\s\"'<>\\^`]", address) or not _HOST.fullmatch(host) or "@" in parts.netloc:
+        return f"must be a whole address such as https://example.org/done?code={{code}}, got {shown(address)}."
+    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOCAL):
+        return f"must begin with https:// (http:// only for localhost), got {shown(address)}."
+    others = set(re.findall(r"\{[^{}]*\}", address)) - {"{code}"}
+    if others or re.search(r"[{}]", address.replace("{code}", "")):
+        return f"may have {{code}} in it and no other braces, got {shown(address)}."
+    if "{code}" in address and not code:
+        return "has {code} in it, which needs a setting code beside it."
+    return ""
+
+
+def database_of(toml: TomlFile, default: str) -> str:
+    """The address of the database: from the environment, else from the table [database]."""
+    table = toml.table("database", known=("url",), needed=False)
+    url = table.text("url", 2000, default)
+    wrong = wrong_database(url) if url else ""
+    if wrong:
+        table.problem("url", wrong)
+    asked = os.environ.get(DATABASE, "").strip()
+    if asked and (wrong := wrong_database(asked)):
+        raise InputError(f"the environment variable {DATABASE} {wrong}")
+    return asked or url
+
+
+def wrong_database(url: str) -> str:
+    """What is wrong with the address of a database, if anything; never the address itself: it may hold a password."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        address = make_url(url)
+        kind = address.get_backend_name()
+    except (ArgumentError, ValueError):
+        return f"must be an address such as {_DATABASES}, got something that is not one."
+    if kind not in ("sqlite", "postgresql"):
+        return f"must be an address such as {_DATABASES}, got one of {kind!r}."
+    if kind == "sqlite" and (address.database or ":memory:") == ":memory:":
+        return "must be kept in a file, as sqlite:///study.db, got one in memory, where it would be lost."
+    if not address.database:
+        return f"must name the database, as {_DATABASES}, got none."
+    return ""

@@ -1,0 +1,197 @@
+"""What a study is: the squares, what they are worth, the clock, the blocks, the payment. `study.toml` describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from explorelab.tasks import Task, grid, on_graph
+from explorelab.tasks.graphs import Moves
+
+type Dynamic = Literal["standard", "neighbour", "travel"]
+
+DYNAMICS: tuple[Dynamic, ...] = ("standard", "neighbour", "travel")
+"""standard: any square. neighbour: the current square and those next to it. travel: any square is a goal, the dot walks.
+
+The paper names three dynamics and describes the first; the others are ours, from its graphical and transition-cost bandits.
+"""
+
+
+@dataclass(frozen=True)
+class Payment:
+    """What people earn: a base, and a bonus for the points of the task blocks."""
+
+    currency: str = "USD"
+    base: float = 5.0
+    per_point: float = 0.0005
+    """Money for each point; points below zero count as none."""
+    most: float = 10.0
+    """The largest bonus."""
+
+    def bonus(self, points: float) -> float:
+        """The bonus for so many points, in whole cents."""
+        return round(min(max(points, 0.0) * self.per_point, self.most), 2)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How people leave: a code to copy, and where to send them (with {code} in the address, if there is one)."""
+
+    code: str = ""
+    redirect: str = ""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Limits of the server."""
+
+    return_within_minutes: float = 120.0
+    """How long after they were last seen people may come back and go on."""
+    arrivals_per_minute: int = 300
+    """New page loads from one address."""
+    requests_per_second: int = 20
+    """Requests of one person."""
+    new_people_per_hour: int = 200
+    """From one address, all at once if need be: a class behind one address gets in, a script cannot fill the disk."""
+    address_requests_per_second: int = 500
+    """Requests from one address, whoever sends them."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Everything that people read. Pages are Markdown; `labels` are the short texts of buttons, dots and notices."""
+
+    language: str
+    direction: Literal["ltr", "rtl"]
+    pages: Mapping[str, str]
+    """consent, instructions, debriefing, declined, withdrawn, preview, expired."""
+    labels: Mapping[str, str]
+
+
+class BlockPlan(NamedTuple):
+    """One block that a person will play."""
+
+    kind: Literal["training", "task"]
+    dynamic: Dynamic
+    timing: str
+    deadline_ms: int
+    landscape: str
+    n_trials: int
+
+
+class Cell(NamedTuple):
+    """One condition of the design, by the first block; `second_dynamic` is that of the second ("" if there is none)."""
+
+    timing: str
+    dynamic: Dynamic
+    landscape: str
+    second_dynamic: str
+
+    @property
+    def name(self) -> str:
+        """The cell as one word, for tables and the database."""
+        return "-".join(part for part in self if part)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study as `study.toml` and the texts beside it describe it."""
+
+    name: str
+    title: str
+    width: int
+    height: int
+    landscapes: Mapping[str, Task]
+    """What squares are worth, by name; each has width x height arms."""
+    timings: Mapping[str, int]
+    """Milliseconds for a choice, by name."""
+    training: tuple[BlockPlan, ...]
+    """Blocks that everyone plays first."""
+    task_timings: tuple[str, ...]
+    task_dynamics: tuple[Dynamic, ...]
+    task_landscapes: tuple[str, ...]
+    n_task_blocks: int
+    """1 or 2; the second has the other timing, the other landscape, and one of the remaining dynamics."""
+    n_trials: int
+    texts: Texts
+    payment: Payment = field(default_factory=Payment)
+    completion: Completion = field(default_factory=Completion)
+    server: Server = field(default_factory=Server)
+    database: str = "sqlite:///study.db"
+    """Address of the database; a relative SQLite file lies in the study folder."""
+    unfilled: Texts | None = None
+    """The texts with their placeholders, for people whose payment is another than today's."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """The files that say all this, by name, as they may be given away."""
+
+    @property
+    def n_arms(self) -> int:
+        """How many squares there are; square number = x * height + y."""
+        return self.width * self.height
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every condition: timings x dynamics x landscapes of the first block, x remaining dynamics of the second."""
+        firsts = product(self.task_timings, self.task_dynamics, self.task_landscapes)
+        return tuple(Cell(*first, second) for first in firsts for second in self._seconds(first[1]))
+
+    def _seconds(self, first: Dynamic) -> tuple[str, ...]:
+        if self.n_task_blocks == 1:
+            return ("",)
+        return tuple(other for other in self.task_dynamics if other != first) or (first,)
+
+    def plan(self, cell: Cell) -> tuple[BlockPlan, ...]:
+        """All blocks of someone in this condition, in the order of play."""
+        first = BlockPlan("task", cell.dynamic, cell.timing, self.timings[cell.timing], cell.landscape, self.n_trials)
+        if not cell.second_dynamic:
+            return (*self.training, first)
+        timing = _other(self.task_timings, cell.timing)
+        second = first._replace(
+            dynamic=cell.second_dynamic,  # type: ignore[arg-type]
+            timing=timing,
+            deadline_ms=self.timings[timing],
+            landscape=_other(self.task_landscapes, cell.landscape),
+        )
+        return (*self.training, first, second)
+
+    @cached_property
+    def moves(self) -> Moves:
+        """Shortest walks between squares, one square at a time along the sides (not the corners)."""
+        moves = on_graph(grid(np.zeros((self.width, self.height)))).moves
+        assert moves is not None
+        return moves
+
+    def next_to(self, square: int) -> tuple[int, ...]:
+        """The square and those that share a side with it."""
+        x, y = divmod(square, self.height)
+        near = [(x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
+        return tuple(sorted(a * self.height + b for a, b in near if 0 <= a < self.width and 0 <= b < self.height))
+
+    def allowed(self, dynamic: Dynamic, position: int) -> tuple[int, ...] | None:
+        """The squares that may be clicked; None: all."""
+        return self.next_to(position) if dynamic == "neighbour" else None
+
+    def sampled(self, dynamic: Dynamic, position: int, goal: int) -> int:
+        """The square whose reward is drawn: the goal, or where people travel, the next one on the way to it."""
+        return int(self.moves.next_hop[position, goal]) if dynamic == "travel" else goal
+
+
+def _other(names: tuple[str, ...], name: str) -> str:
+    """The next name in the list, going round: the other one of two."""
+    return names[(names.index(name) + 1) % len(names)]
+
+
+def reward(task: Task, arm: int, *seed: int) -> float:
+    """A reward from this arm: the same for the same seed. Whole numbers where means and noise are whole."""
+    rng: Any = np.random.default_rng(seed)
+    if task.noise.kind == "integer-uniform":
+        largest = int(task.noise.scale)
+        noise = float(rng.integers(-largest, largest, endpoint=True))
+    else:
+        noise = float(rng.normal(0.0, task.noise.scale))
+    return float(task.means[arm]) + noise

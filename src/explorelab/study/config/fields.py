@@ -1,0 +1,207 @@
+"""Reading the files of a study: each wrong value is one sentence with file and line, and all of them are told at once."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+import tomllib
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from explorelab._support import checks
+from explorelab._support.toml_lines import KeyPath, lines_of
+from explorelab.errors import InputError, unknown_name
+
+
+class Problems:
+    """What is wrong in the files of a study."""
+
+    def __init__(self) -> None:
+        self._found: dict[Path, list[tuple[int, str]]] = {}
+
+    def add(self, file: Path, line: int | None, sentence: str) -> None:
+        """One more problem; without a line where there is none to point at."""
+        where = f"{file}, line {line}" if line else f"{file}"
+        self._found.setdefault(file, []).append((line or 0, f"{where}: {sentence}"))
+
+    def raise_if_any(self) -> None:
+        """Raise all problems together, a line for each, in the order of the files and their lines."""
+        sentences = [sentence for found in self._found.values() for _, sentence in sorted(found, key=lambda one: one[0])]
+        if sentences:
+            raise InputError("\n".join(sentences))
+
+
+def shown(value: Any) -> str:
+    """The value as TOML would write it, as far as a message needs it."""
+    return str(value).lower() if isinstance(value, bool) else checks.shown(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is a finite number; true and false are not."""
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or math.isfinite(value))
+    )
+
+
+def read_text(file: Path, problems: Problems) -> str | None:
+    """The text of a file in UTF-8, with or without a byte order mark."""
+    try:
+        data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
+        return data.decode("utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        problems.add(file, None, f"cannot read the file: {error.strerror or error}.")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        problems.add(file, line, f"expected text in UTF-8, got the byte 0x{data[error.start]:02x}.")
+    return None
+
+
+def read_toml(file: Path, problems: Problems) -> TomlFile | None:
+    """A TOML file, with the lines of its settings."""
+    text = read_text(file, problems)
+    if text is None:
+        return None
+    try:
+        return TomlFile(file, tomllib.loads(text), lines_of(text), problems)
+    except RecursionError:
+        problems.add(file, None, "expected a TOML file, got lists or tables nested too deeply.")
+    except ValueError as error:  # also of a number with thousands of digits
+        place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
+        reason = str(error)[: place.start()] if place else str(error)
+        line = None if place is None else int(place[1] or text.rstrip("\n").count("\n") + 1)
+        problems.add(file, line, f"expected TOML, got something else: {reason[:1].lower()}{reason[1:]}.")
+    return None
+
+
+class TomlFile:
+    """What a TOML file says, and where."""
+
+    def __init__(self, file: Path, values: dict[str, Any], lines: dict[KeyPath, int], problems: Problems) -> None:
+        self.file = file
+        self.values = values
+        self._lines = lines
+        self._problems = problems
+
+    def problem(self, at: KeyPath, sentence: str) -> None:
+        """Something is wrong with the value there; the line is that of the nearest thing that is in the file."""
+        while at and at not in self._lines:
+            at = at[:-1]
+        self._problems.add(self.file, self._lines.get(at), sentence)
+
+    def only(self, kind: str, values: Iterable[str], known: Collection[str], at: KeyPath = ()) -> None:
+        """Refuse names that are not known, with the nearest one that is."""
+        for name in values:
+            if name not in known:
+                self.problem((*at, name), str(unknown_name(kind, name, known)))
+
+    def table(self, *at: str, known: Collection[str] | None = None, needed: bool = True) -> Table:
+        """The table of that name (empty if there is none, which is a problem where it is needed)."""
+        values: Any = self.values
+        for name in at:
+            values = values.get(name) if isinstance(values, dict) else None
+        title = f"[{'.'.join(at)}]"
+        fine = isinstance(values, dict)
+        if values is None and needed:
+            self.problem((), f"expected a table {title}, got none.")
+        elif values is not None and not fine:
+            self.problem(at, f"{'.'.join(at)} must be a table, {title}, got {shown(values)}.")
+        if fine and known is not None:
+            self.only(f"setting in {title}", values, known, at)
+        return Table(self, title, at, values if fine else {}, fine)
+
+
+class Table:
+    """One table of a TOML file. What is wrong is noted, and something harmless is answered so that reading can go on."""
+
+    def __init__(self, toml: TomlFile, title: str, at: tuple[str, ...], values: dict[str, Any], there: bool) -> None:
+        self.toml = toml
+        self.title = title
+        self.at = at
+        self.values = values
+        self.there = there
+
+    def problem(self, key: str, sentence: str) -> None:
+        """Something is wrong with this key ("": with the table)."""
+        name = f"{self.title} {key}" if key else self.title
+        self.toml.problem((*self.at, key) if key else self.at, f"{name} {sentence}")
+
+    def value(self, key: str, default: Any = None) -> Any:
+        """The value as it stands; None if it is missing, which is a problem unless there is a default."""
+        value = self.values.get(key, default)
+        if value is None and self.there:
+            self.toml.problem(self.at, f"{self.title} must have a setting {key}, got none.")
+        return value
+
+    def whole(self, key: str, low: int, high: int, unit: str = "", default: int | None = None) -> int:
+        """A whole number within the bounds."""
+        value = self.value(key, default)
+        if value is None:
+            return low
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.problem(key, f"must be a whole number, got {shown(value)}.")
+        elif not low <= value <= high:
+            self.problem(key, f"must be {low} to {high}{unit and ' ' + unit}, got {shown(value)}.")
+        else:
+            return value
+        return low
+
+    def number(self, key: str, low: float, high: float, unit: str = "", default: float | None = None) -> float:
+        """A number within the bounds."""
+        value = self.value(key, default)
+        if value is None:
+            return low
+        if not is_number(value):
+            self.problem(key, f"must be a number, got {shown(value)}.")
+        elif not low <= value <= high:
+            self.problem(key, f"must be {low:.15g} to {high:.15g}{unit and ' ' + unit}, got {shown(value)}.")
+        else:
+            return float(value)
+        return low
+
+    def text(self, key: str, most: int, default: str | None = None) -> str:
+        """One line of text that is not empty (unless that is its default) and not longer than `most`."""
+        value = self.value(key, default)
+        if value is None or value == default:
+            return value or ""
+        if not isinstance(value, str):
+            self.problem(key, f"must be text in quotes, got {shown(value)}.")
+        elif not value.strip():
+            self.problem(key, f"must not be empty, got {shown(value)}.")
+        elif not value.isprintable():
+            self.problem(key, f"must be one line of text that can be printed, got {shown(value)}.")
+        elif len(value) > most:
+            self.problem(key, f"must have at most {most} characters, got {len(value)}.")
+        else:
+            return value
+        return ""
+
+    def names(
+        self, key: str, kind: str, known: Collection[str], *, empty: bool = False, twice: bool = False
+    ) -> tuple[str, ...]:
+        """A list of known names."""
+        value = self.value(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            self.problem(key, f'must be a list of names, as ["a", "b"], got {shown(value)}.')
+            return ()
+        if not value and not empty:
+            self.problem(key, "must have at least one name, got an empty list.")
+        for number, name in enumerate(value):
+            at: KeyPath = (*self.at, key, number)
+            if known and name not in known:
+                self.toml.problem(at, f"{self.title} {key}: {unknown_name(kind, name, known)}")
+            elif name in value[:number] and not twice:
+                self.toml.problem(at, f"{self.title} {key} must have each name once, got {name!r} twice.")
+        return tuple(value)
+
+    def name(self, key: str, kind: str, known: Collection[str]) -> str:
+        """One known name."""
+        value = self.value(key)
+        if value is not None and not isinstance(value, str):
+            self.problem(key, f"must be text in quotes, got {shown(value)}.")
+        elif value is not None and known and value not in known:
+            self.toml.problem((*self.at, key), f"{self.title} {key}: {unknown_name(kind, value, known)}")
+        return value if isinstance(value, str) else ""

@@ -1,0 +1,144 @@
+"""A study from its folder: study.toml, texts.toml and the Markdown pages, every value looked at before anyone takes part."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from explorelab.errors import InputError
+from explorelab.study.config.addresses import database_of, wrong_redirect
+from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Payment, Server, Study
+from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml, shown
+from explorelab.study.config.landscapes import read_landscape
+from explorelab.study.config.shared_files import files_of
+from explorelab.study.config.texts import FILES, filled, read_texts
+
+TABLES = ("study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "database")
+MOST_SQUARES = 2500
+MOST_CHOICES = 1000
+MOST_MONEY = 1_000_000
+
+_NAME = re.compile(r"[a-z0-9_-]{1,20}")
+"""Names of timings and landscapes: two of them and two dynamics make the name of a cell, which has at most 64 letters."""
+
+
+def load_study(folder: Path) -> Study:
+    """The study in a folder; if anything in it is wrong, an `InputError` with one sentence for each problem."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: expected the folder of a study, as `explorelab study init` makes it, got none.")
+    problems = Problems()
+    toml = read_toml(folder / "study.toml", problems)
+    settings = _settings(toml, folder) if toml is not None else {}
+    texts = read_texts(folder, problems)
+    problems.raise_if_any()
+    study = Study(**settings, texts=texts)
+    assert toml is not None
+    if len({cell.name for cell in study.cells}) < len(study.cells):
+        toml.problem(("task",), "[task] must have names that tell conditions apart; two are the same once joined with '-'.")
+        problems.raise_if_any()
+    files = files_of(folder, FILES, toml.values["landscapes"])
+    return replace(study, texts=filled(study), unfilled=texts, files=files)
+
+
+def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
+    """Everything of a `Study` but its texts."""
+    toml.only("table", toml.values, TABLES)
+    about = toml.table("study", known=("name", "title"))
+    name = about.text("name", 64)
+    if name and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        about.problem("name", f"must be made of letters A to Z, digits, - and _, got {name!r}.")
+    sides = _grid(toml)
+    timings = toml.table("timings")
+    _names(timings)
+    landscapes = toml.table("landscapes")
+    _names(landscapes)
+    tasks = {each: read_landscape(toml.table("landscapes", each), folder, sides) for each in landscapes.values}
+    deadlines = {each: timings.whole(each, 20, 600_000, "milliseconds") for each in timings.values}
+    task = toml.table("task", known=("blocks", "choices", "timings", "dynamics", "landscapes"))
+    return {
+        "name": name,
+        "title": about.text("title", 200),
+        "width": sides[0] if sides else 0,
+        "height": sides[1] if sides else 0,
+        "landscapes": tasks,
+        "timings": deadlines,
+        "training": _training(toml, deadlines, list(landscapes.values)),
+        "task_timings": task.names("timings", "timing", timings.values),
+        "task_dynamics": task.names("dynamics", "dynamic", DYNAMICS),
+        "task_landscapes": task.names("landscapes", "landscape", landscapes.values),
+        "n_task_blocks": task.whole("blocks", 1, 2),
+        "n_trials": task.whole("choices", 1, MOST_CHOICES),
+        "payment": _payment(toml),
+        "completion": _completion(toml),
+        "server": _server(toml),
+        "database": database_of(toml, Study.database),
+    }
+
+
+def _grid(toml: TomlFile) -> tuple[int, int] | None:
+    """Width and height; None where they are wrong and nothing can be measured by them."""
+    table = toml.table("grid", known=("width", "height"))
+    width, height = (table.whole(side, 1, MOST_SQUARES, "squares") for side in ("width", "height"))
+    sound = table.values.get("width") == width and table.values.get("height") == height
+    if sound and not 2 <= width * height <= MOST_SQUARES:
+        table.problem("", f"must have 2 to {MOST_SQUARES} squares, got {width} x {height} = {width * height}.")
+        sound = False
+    return (width, height) if sound else None
+
+
+def _names(table: Table) -> None:
+    """Look at the names in a table whose names are free."""
+    if table.there and not table.values:
+        table.problem("", "must have at least one entry, got none.")
+    for name in table.values:
+        if not _NAME.fullmatch(name):
+            table.problem(name, f"is a name that must be 1 to 20 of a-z, 0-9, - and _, got {name!r}.")
+
+
+def _training(toml: TomlFile, deadlines: dict[str, int], landscapes: list[str]) -> tuple[BlockPlan, ...]:
+    table = toml.table("training", known=("dynamics", "choices", "landscape", "timing"))
+    dynamics = table.names("dynamics", "dynamic", DYNAMICS, empty=True, twice=True)
+    if table.values.get("dynamics") == []:  # no training: what it would have been like does not matter
+        return ()
+    choices = table.whole("choices", 1, MOST_CHOICES)
+    landscape = table.name("landscape", "landscape", landscapes)
+    timing = table.name("timing", "timing", deadlines)
+    plan = BlockPlan("training", "standard", timing, deadlines.get(timing, 0), landscape, choices)
+    return tuple(plan._replace(dynamic=dynamic) for dynamic in dynamics if dynamic in DYNAMICS)
+
+
+def _payment(toml: TomlFile) -> Payment:
+    table = toml.table("payment", known=("currency", "base", "per_point", "most"))
+    currency = table.text("currency", 100)
+    if currency and not re.fullmatch(r"[A-Z]{3}", currency):
+        table.problem("currency", f'must be three capital letters such as "USD", got {currency!r}.')
+    base, per_point, most = (table.number(key, 0, MOST_MONEY) for key in ("base", "per_point", "most"))
+    return Payment(currency, base, per_point, most)
+
+
+def _completion(toml: TomlFile) -> Completion:
+    table = toml.table("completion", known=("code", "redirect"), needed=False)
+    code = table.values.get("code", "")
+    if "code" in table.values and not (isinstance(code, str) and re.fullmatch(r"[!-~]{1,64}", code)):
+        table.problem("code", f"must be text of 1 to 64 visible characters without spaces, got {shown(code)}.")
+    redirect = table.text("redirect", 2000, "")
+    if redirect:
+        wrong = wrong_redirect(redirect, code if isinstance(code, str) else "-")
+        if wrong:
+            table.problem("redirect", wrong)
+    return Completion(str(code), redirect)
+
+
+def _server(toml: TomlFile) -> Server:
+    usual = Server()
+    table = toml.table("server", known=[each.name for each in fields(Server)], needed=False)
+    return Server(
+        table.number("return_within_minutes", 1, 10_080, "minutes", usual.return_within_minutes),
+        table.whole("arrivals_per_minute", 1, 1_000_000, default=usual.arrivals_per_minute),
+        table.whole("requests_per_second", 1, 10_000, default=usual.requests_per_second),
+        table.whole("new_people_per_hour", 1, 1_000_000, default=usual.new_people_per_hour),
+        table.whole("address_requests_per_second", 1, 1_000_000, default=usual.address_requests_per_second),
+    )

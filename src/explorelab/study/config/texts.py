@@ -1,0 +1,179 @@
+"""What people read: the Markdown pages and the labels in texts.toml, checked against the templates of this package."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from babel import Locale, UnknownLocaleError
+from babel.numbers import format_decimal
+
+from explorelab.errors import unknown_name
+from explorelab.study.config.design import Payment, Study, Texts
+from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml, shown
+
+TEMPLATES = Path(__file__).parent / "templates"
+"""The files of a new study."""
+PAGES = ("consent", "instructions", "debriefing", "declined", "withdrawn", "preview", "expired")
+"""Pages of a study, each a Markdown file of that name."""
+FILES = ("study.toml", "texts.toml", *(f"{page}.md" for page in PAGES))
+"""The files of a study."""
+PLACEHOLDERS = (
+    "title", "width", "height", "n_squares", "n_blocks", "n_trials", "n_training", "n_training_trials",
+    "fastest", "slowest", "minutes", "currency", "base", "per_point", "most",
+)  # fmt: skip
+"""What pages may say in braces; the study fills it in. The template of study.toml says what each is."""
+
+LATER = ("elsewhere_title", "elsewhere_text")
+"""Labels that studies made by earlier versions lack; they are then in English."""
+
+_BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>&#!~|])")
+
+
+def read_texts(folder: Path, problems: Problems) -> Texts:
+    """Labels and pages of a study, pages with their placeholders not yet filled."""
+    toml = read_toml(folder / "texts.toml", problems)
+    language, direction, labels = _labels(toml) if toml is not None else ("", "", {})
+    pages = {page: _page(folder / f"{page}.md", problems) for page in PAGES}
+    return Texts(language, "rtl" if direction == "rtl" else "ltr", pages, labels)
+
+
+def _page(file: Path, problems: Problems) -> str:
+    text = read_text(file, problems)
+    if text is None:
+        return ""
+    if not text.strip():
+        problems.add(file, 1, "expected a page of text in Markdown, got an empty file.")
+    for found in _BRACES.finditer(text):
+        if found[1] is not None and found[1] not in PLACEHOLDERS:
+            line = text.count("\n", 0, found.start()) + 1
+            known = [f"{{{name}}}" for name in PLACEHOLDERS]
+            problems.add(file, line, f"{unknown_name('placeholder', found[0], known)}")
+    return text
+
+
+# Labels ---------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def template_labels() -> Mapping[str, str]:
+    """The labels that the page needs, in English."""
+    labels: dict[str, str] = tomllib.loads((TEMPLATES / "texts.toml").read_text(encoding="utf-8"))["labels"]
+    return labels
+
+
+def _labels(toml: TomlFile) -> tuple[str, str, dict[str, str]]:
+    toml.only("setting", toml.values, ("language", "direction", "labels"))
+    language, direction = toml.values.get("language"), toml.values.get("direction")
+    if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
+        toml.problem(("language",), f'language must be a code such as "en" or "pt-BR", got {_or_none(language)}.')
+    if direction not in ("ltr", "rtl"):
+        toml.problem(("direction",), f'direction must be "ltr" or "rtl", got {_or_none(direction)}.')
+    needed = template_labels()
+    table = toml.table("labels", known=needed)
+    for key, original in needed.items():
+        label = table.value(key, original if key in LATER else None)
+        if label is not None:
+            wrong = _wrong_label(label, original)
+            if wrong:
+                table.problem(key, wrong)
+    return str(language), str(direction), {**{key: needed[key] for key in LATER}, **table.values}
+
+
+def _wrong_label(label: Any, original: str) -> str:
+    """What is wrong with a label, if anything."""
+    if not isinstance(label, str):
+        return f"must be text in quotes, got {shown(label)}."
+    if original.strip() and not label.strip():
+        return f"must not be empty, got {shown(label)}."
+    if len(label) > 2000:
+        return f"must have at most 2000 characters, got {len(label)}."
+    wanted, came = _placeholders(original), _placeholders(label)
+    if wanted != came:
+        return f"must have {_listed(wanted)}, got {_listed(came)}."
+    return ""
+
+
+def _placeholders(text: str) -> set[str]:
+    return set(re.findall(r"\{[^{}]*\}", text))
+
+
+def _listed(placeholders: set[str]) -> str:
+    return "no placeholders" if not placeholders else " and ".join(sorted(placeholders))
+
+
+def _or_none(value: Any) -> str:
+    return "none" if value is None else shown(value)
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+def filled(study: Study) -> Texts:
+    """The texts of the study with its own numbers and names in its pages."""
+    values = _values(study)
+
+    def value(found: re.Match[str]) -> str:
+        return values[found[1]] if found[1] is not None else found[0][0]
+
+    pages = {page: _BRACES.sub(value, text) for page, text in study.texts.pages.items()}
+    return Texts(study.texts.language, study.texts.direction, pages, study.texts.labels)
+
+
+@lru_cache(maxsize=64)
+def texts_for(study: Study, payment: Payment) -> Texts:
+    """The texts as someone is to read them who was promised this payment."""
+    if study.unfilled is None or payment == study.payment:
+        return study.texts
+    return filled(replace(study, texts=study.unfilled, payment=payment))
+
+
+def _values(study: Study) -> dict[str, str]:
+    """What stands for each placeholder, numbers as the texts' language writes them.
+
+    The title is to be read as it is, so signs of Markdown in it are taken as text.
+    """
+    locale = _locale(study.texts.language)
+
+    def number(value: float, form: str = "#,##0.##########") -> str:
+        return format_decimal(value, form, locale)
+
+    seconds = [study.timings[timing] / 1000 for timing in study.task_timings]
+    plays = [sum(block.deadline_ms * block.n_trials for block in study.plan(cell)) for cell in study.cells]
+    values = {
+        "title": _MARKDOWN.sub(r"\\\1", study.title),
+        "width": number(study.width),
+        "height": number(study.height),
+        "n_squares": number(study.n_arms),
+        "n_blocks": number(study.n_task_blocks),
+        "n_trials": number(study.n_trials),
+        "n_training": number(len(study.training)),
+        "n_training_trials": number(study.training[0].n_trials if study.training else 0),
+        "fastest": number(min(seconds)),
+        "slowest": number(max(seconds)),
+        "minutes": number(math.ceil(max(plays) / 60_000)),
+        "currency": study.payment.currency,
+        "base": number(study.payment.base, "#,##0.00"),
+        "per_point": number(study.payment.per_point),
+        "most": number(study.payment.most, "#,##0.00"),
+    }
+    assert set(values) == set(PLACEHOLDERS)
+    return values
+
+
+def _locale(language: str) -> Locale:
+    """How a language writes numbers; as English does where nobody has written it down."""
+    while language:
+        try:
+            return Locale.parse(language, sep="-")
+        except (UnknownLocaleError, ValueError):
+            language = language.rpartition("-")[0]
+    return Locale("en")

@@ -1,0 +1,101 @@
+"""One server for a study at a time, and nobody who replaces its database while it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from explorelab.errors import InputError
+from explorelab.study.database.sqlite_file import SERVING
+
+LOCK = 7_305_201_411
+"""Number of the lock on PostgreSQL that all workers of a server share."""
+ENDING_S = 10.0
+"""How long workers whose server was killed, and their connections, may take to end."""
+
+
+class Claim(NamedTuple):
+    """A claim that is held until it is released, or the process ends."""
+
+    release: Callable[[], None]
+    renew: Callable[[], None] = lambda: None
+    """Take it again where a restart of PostgreSQL has ended it."""
+
+
+def claimed(engine: Engine, file: Path | None, alone: bool = False) -> Claim:
+    """The claim of a server; `alone`, of who replaces the database. Raises if another one is in the way."""
+    return _of_file(file) if file is not None else _of_postgresql(engine, alone)
+
+
+def check_unserved(engine: Engine, file: Path | None) -> None:
+    """Raise if another server is at work on PostgreSQL; what is left of one that was killed is given time to end.
+
+    On SQLite the claim itself says so: it has one process.
+    """
+    if file is not None:
+        return
+    deadline = time.monotonic() + ENDING_S
+    while True:
+        try:
+            claimed(engine, None, alone=True).release()
+            return
+        except InputError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+def _of_file(file: Path) -> Claim:
+    if sys.platform == "win32":  # where a file that is open cannot be replaced
+        return Claim(lambda: None)
+    import fcntl
+
+    handle = os.open(file.with_name(file.name + SERVING), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise InputError(
+            f"a server of this study is running on {file}: stop it first (or give robots its address, with --url)."
+        ) from None
+    except OSError:  # a disk that knows no locks
+        pass
+    return Claim(lambda: os.close(handle))
+
+
+def _of_postgresql(engine: Engine, alone: bool) -> Claim:
+    held: list[Any] = []
+
+    def take() -> None:
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        shared = "" if alone else "_shared"
+        if not connection.execute(text(f"SELECT pg_try_advisory_lock{shared}({LOCK})")).scalar_one():
+            connection.close()
+            if alone:
+                raise InputError("a server of this study is running on the database: stop it first.")
+            raise InputError("the database is being restored: start the server when that is done.")
+        held.append(connection)
+
+    def release() -> None:
+        while held:
+            with suppress(Exception):
+                held.pop().invalidate()
+
+    def renew() -> None:
+        try:
+            held[-1].execute(text("SELECT 1"))
+        except (DBAPIError, IndexError):
+            release()
+            with suppress(DBAPIError, InputError):
+                take()
+
+    take()
+    return Claim(release, renew)

@@ -1,0 +1,127 @@
+"""The one thread that writes to SQLite. Requests that wait share a transaction and its commit, but never for long.
+
+Whoever is answered together asks together the next time: groups without a bound draw everyone into one of them, and all wait
+for all. With a bound a crowd is drawn apart again.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DataError, DBAPIError
+
+from explorelab.study.database.vitals import Vitals
+from explorelab.study.database.waiting import Load
+from explorelab.study.database.watch import FileWatch
+
+GROUP_S, GROUP_MOST_S, COMMITS = 0.020, 0.100, 3.0
+"""Work in one transaction, at most: more on a disk whose commits are slow, so that they stay a small part of the whole."""
+
+type Work[T] = Callable[[Connection], T]
+type Item = tuple[Work[Any], Future[Any]]
+
+
+class GroupWriter:
+    """The thread, and what waits for it."""
+
+    def __init__(self, engine: Engine, watch: FileWatch, vitals: Vitals) -> None:
+        self._engine, self._watch, self._vitals = engine, watch, vitals
+        self.load = Load(vitals, together_s=GROUP_S)
+        self._closed, self._checkpoint = False, False
+        self._waiting: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        self._thread.start()
+
+    def submit[T](self, work: Work[T]) -> Future[T]:
+        """The result to come."""
+        if self._closed:
+            raise RuntimeError("the database has been closed")
+        self.load.enter()
+        future: Future[T] = Future()
+        self._waiting.put((work, future))
+        return future
+
+    def checkpoint_soon(self) -> None:
+        """Between two groups, move the little that is left of the log into the file, so that the log can start anew."""
+        self._checkpoint = True
+
+    def close(self) -> None:
+        """Write what waits, then stop."""
+        self._closed = True
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            if not self._write(first):
+                return
+            if self._checkpoint:
+                self._checkpoint = False
+                self._watch.checkpoint()
+
+    def _write(self, first: Item) -> bool:
+        """Write a group; whether others may follow."""
+        group: list[Future[Any]] = []
+        outcomes: list[tuple[Any, BaseException | None]] = []
+        taken, following, started = 1, True, False
+        limit_s = min(max(GROUP_S, COMMITS * self.load.commit_s), GROUP_MOST_S)
+        self.load.begins()
+        began = worked = time.perf_counter()
+        try:
+            self._watch.check()
+            with self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
+                self._watch.check_inside(connection)
+                item: Item | None = first
+                started = True
+                while item is not None:
+                    work, future = item
+                    # Whoever has gone is not waited for, and whoever has not can no longer go.
+                    if future.set_running_or_notify_cancel():
+                        group.append(future)
+                        outcomes.append(self._one(connection, work))
+                    worked = time.perf_counter()
+                    if worked - began >= limit_s or self._waiting.empty():
+                        break
+                    item = self._waiting.get()
+                    taken, following = taken + (item is not None), item is not None
+                self._watch.mark(connection)
+            self._watch.committed()
+            self._tell(outcomes)
+        except Exception as error:  # the commit failed, or went to a file that nobody will find: nobody's work is on disk
+            self._vitals.failed(error)
+            if not started and first[1].set_running_or_notify_cancel():
+                group.append(first[1])
+            outcomes = [(None, error)] * len(group)
+        self.load.served(taken, worked - began, time.perf_counter() - worked)
+        for future, (result, failure) in zip(group, outcomes, strict=True):
+            if failure is None:
+                future.set_result(result)
+            else:
+                future.set_exception(failure)
+        return following
+
+    def _tell(self, outcomes: list[tuple[Any, BaseException | None]]) -> None:
+        """Whether the database does what it is asked to: who is refused has not met a fault of it."""
+        faults = [
+            failure for _, failure in outcomes if isinstance(failure, DBAPIError) and not isinstance(failure, DataError)
+        ]
+        if faults:
+            self._vitals.failed(faults[-1])
+        else:
+            self._vitals.stored()
+
+    def _one(self, connection: Connection, work: Work[Any]) -> tuple[Any, BaseException | None]:
+        try:
+            with connection.begin_nested():
+                return work(connection), None
+        except Exception as error:
+            if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
+                # SQLite has rolled everything back (the disk is full, say): nobody's work before this one is there.
+                raise
+            return None, error

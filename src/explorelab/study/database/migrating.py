@@ -1,0 +1,73 @@
+"""Bringing a database to the newest form, whatever earlier one it has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection, Engine, inspect, text
+
+from explorelab.errors import InputError
+from explorelab.study.database.sqlite_file import RESTORE
+from explorelab.study.database.tables import metadata
+
+FOLDER = Path(__file__).parent / "migrations"
+LOCK = 7_305_201_409
+"""Number of the lock on PostgreSQL under which one process migrates and others wait."""
+
+
+def config() -> Config:
+    """Alembic's settings."""
+    settings = Config()
+    settings.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    return settings
+
+
+def migrate(engine: Engine, to: str = "head") -> None:
+    """Apply the migrations that are missing; all of them or, if one fails, none."""
+    with engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        if to == "head" and form_of(connection) == newest():
+            _check_tables(connection)
+            return
+        settings = config()
+        settings.attributes["connection"] = connection
+        try:
+            command.upgrade(settings, to)
+        except CommandError as error:
+            raise InputError(
+                f"the database was written by another version of explorelab and cannot be opened by this one: {error}."
+            ) from None
+
+
+def _check_tables(connection: Connection) -> None:
+    """Raise if a table or column is gone from a database in the newest form: it would be met only by some requests."""
+    found = {
+        name: {column["name"] for column in columns}
+        for (_, name), columns in inspect(connection).get_multi_columns().items()
+    }
+    for table in metadata.sorted_tables:
+        missing = [table.name] if table.name not in found else sorted(set(table.columns.keys()) - found[table.name])
+        if missing:
+            kind = "table" if table.name not in found else f"column of the table {table.name!r}"
+            raise InputError(f"the {kind} {missing[0]!r} is missing from the database: {RESTORE}.")
+
+
+def form_of(connection: Connection) -> str | None:
+    """The last migration that was applied to a database."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest() -> str | None:
+    """The last migration that there is."""
+    return ScriptDirectory.from_config(config()).get_current_head()
+
+
+def forms() -> set[str]:
+    """Every form of the database that this version can open."""
+    return {script.revision for script in ScriptDirectory.from_config(config()).walk_revisions()}

@@ -1,0 +1,155 @@
+"""How the server is: whether choices can be stored, how many requests were put off, whether the clock was moved."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Any
+
+from explorelab.study.database.failures import in_words, is_damaged
+from explorelab.study.database.refusals import Refused
+
+SHOWN_S = 600.0
+"""For how long requests that were put off are told of."""
+LOG_EVERY_S = 10.0
+CLOCK_S = 60.0
+"""Clocks that differ by less than this have not been moved."""
+TRY_STOPPED_S = 15
+log = logging.getLogger("explorelab.study")
+
+
+class StoppedError(Refused):
+    """The database is no longer the one that was opened: nothing may be acknowledged until the server is started anew."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            503, "stopped", f"The study stands still: {why}. Your last choice is kept on this page; please leave it open.",
+            TRY_STOPPED_S,
+        )  # fmt: skip
+        self.to_researcher = (
+            f"The study stands still: {why}. No choice is taken, so that none is lost. Stop the server, put the database "
+            "back or restore a backup (explorelab study restore), and start the server again."
+        )
+
+
+class Vitals:
+    """What is wrong at present. Told by the threads that write, asked by the health check and the researcher's page."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.stopped: str | None = None
+        """Why the database may no longer be used, for good."""
+        self.failing: str | None = None
+        """Why the last write failed; None if it did not."""
+        self.stored_at = -1e9
+        """When something was last stored, by the monotonic clock."""
+        self.clock_moved_s = 0.0
+        self.n_put_off, self.put_off_at = 0, -1e9
+        self.longest_wait_s, self.slow_at = 0.0, -1e9
+        self._logged_at, self._n_logged = -1e9, 0
+
+    def check(self) -> None:
+        """Raise if the database may no longer be used."""
+        if self.stopped is not None:
+            raise StoppedError(self.stopped)
+
+    def stop(self, why: str) -> StoppedError:
+        """From now on nothing is stored or read; the first reason is the one that is told."""
+        with self._lock:
+            if self.stopped is None:
+                self.stopped = why
+                log.error("the study stands still: %s. No choice is taken until the server is started again.", why)
+        return StoppedError(self.stopped)
+
+    def failed(self, error: BaseException) -> None:
+        """Something could not be stored."""
+        if isinstance(error, Refused):
+            return
+        why = in_words(error)
+        if is_damaged(error):
+            self.stop(f"{why}; stop the server and restore a backup")
+        if why != self.failing:
+            log.error("nothing can be stored: %s", why)
+        self.failing = why
+
+    def stored(self) -> None:
+        """Something has been stored."""
+        if self.failing is not None:
+            log.warning("choices are stored again")
+        self.failing, self.stored_at = None, time.monotonic()
+
+    def put_off(self) -> None:
+        """A request came when too many others waited."""
+        now = time.monotonic()
+        with self._lock:
+            if now - self.put_off_at > SHOWN_S:
+                self.n_put_off = self._n_logged = 0
+            self.n_put_off, self.put_off_at = self.n_put_off + 1, now
+            if now - self._logged_at > LOG_EVERY_S:
+                log.warning("too many people at once: %d requests were asked to come again", self.n_put_off - self._n_logged)
+                self._logged_at, self._n_logged = now, self.n_put_off
+
+    def slow(self, wait_s: float) -> None:
+        """A request has to wait for longer than people do not notice."""
+        now = time.monotonic()
+        with self._lock:
+            if now - self.slow_at > SHOWN_S:
+                self.longest_wait_s = 0.0
+                log.warning("many people at once: answers take %.1f s", wait_s)
+            self.longest_wait_s, self.slow_at = max(wait_s, self.longest_wait_s), now
+
+    def clock(self, moved_s: float) -> None:
+        """By how much the computer's clock has gone away from the server's own."""
+        if abs(moved_s - self.clock_moved_s) > CLOCK_S and abs(moved_s) > CLOCK_S:
+            log.warning("the computer's clock was set %s; the server keeps its own time", _moved(moved_s))
+        self.clock_moved_s = moved_s
+
+    def trouble(self) -> str | None:
+        """Why nothing can be stored; None if all is well."""
+        return self.stopped or self.failing
+
+    def told(self, now: float) -> dict[str, Any]:
+        """What other processes of the same study should know: put off how many, how long others waited, and when last."""
+        ago_s, slow_ago_s = time.monotonic() - self.put_off_at, time.monotonic() - self.slow_at
+        return {
+            "n_put_off": self.n_put_off if ago_s < SHOWN_S else 0, "put_off_at": now - ago_s,
+            "longest_wait_s": self.longest_wait_s if slow_ago_s < SHOWN_S else 0.0, "slow_at": now - slow_ago_s,
+        }  # fmt: skip
+
+
+def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
+    """What the researcher should know about the server, a sentence each; none if all is well."""
+    lines = []
+    if why := own.trouble():
+        lines.append(f"Nothing can be stored: {why}.")
+    everyone = [own.told(now), *others]
+    put_off = [one for one in everyone if one["n_put_off"] and now - one["put_off_at"] < SHOWN_S]
+    slow = [one for one in everyone if one["longest_wait_s"] and now - one["slow_at"] < SHOWN_S]
+    if put_off:
+        n, last = sum(one["n_put_off"] for one in put_off), max(one["put_off_at"] for one in put_off)
+        lines.append(
+            f"Too many people at once: requests put off in the last {SHOWN_S / 60:.0f} minutes: {n}, the last "
+            f"{_clock(last)}. Their pages come again by themselves and nothing is lost, but people wait; let fewer in."
+        )
+    elif slow:
+        longest, last = max(one["longest_wait_s"] for one in slow), max(one["slow_at"] for one in slow)
+        lines.append(
+            f"Many people at once: in the last {SHOWN_S / 60:.0f} minutes people waited up to {longest:.1f} s for an answer "
+            f"(last {_clock(last)}). Nothing is lost."
+        )
+    if abs(own.clock_moved_s) > CLOCK_S:
+        lines.append(
+            f"The computer's clock was set {_moved(own.clock_moved_s)}. The server keeps the time that it was started with; "
+            "start it again to take the new one."
+        )
+    return lines
+
+
+def _clock(at: float) -> str:
+    return f"at {time.strftime('%H:%M:%S', time.gmtime(at))} UTC"
+
+
+def _moved(seconds: float) -> str:
+    minutes = round(abs(seconds) / 60)
+    return f"{'forward' if seconds > 0 else 'back'} by {minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,96 @@
+"""choices.csv and choices.toml: the task blocks as `explorelab check`, `fit` and `report` read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from explorelab.choices.writing import toml_of
+from explorelab.errors import InputError
+from explorelab.study.config.design import Study
+from explorelab.study.export.cells import safe
+from explorelab.study.export.rows import Choice, Played
+from explorelab.tasks import Task
+
+COLUMNS = (
+    "participant", "block", "trial", "arm", "reward", "missed", "available", "reaction_time_ms", "timing", "dynamic",
+    "landscape", "start",
+)  # fmt: skip
+
+OUR_DYNAMICS = (
+    "Dynamics neighbour and travel are explorelab's: the paper names three dynamics and describes the standard one."
+)
+TRAVEL = "Where people travelled, arm is the square that was sampled on the way; the complete table has the goal."
+ROBOTS = "These choices were made by robots that tried the study out, not by people."
+BOTH = "Robots that tried the study out are among the participants: column pilot says which."
+
+
+def columns(pilots: str) -> tuple[str, ...]:
+    """The columns of choices.csv; robots and people together are told apart."""
+    return (*COLUMNS, "pilot") if pilots == "with" else COLUMNS
+
+
+def row_maker(study: Study, pilots: str) -> Callable[[Choice], tuple[Any, ...]]:
+    """What makes a row of choices.csv of a choice in a task block."""
+
+    @cache
+    def around(position: int) -> str:
+        return " ".join(map(str, study.next_to(position)))
+
+    def made(choice: Choice) -> tuple[Any, ...]:
+        row = choice.row
+        # Whoever travels comes one square nearer to the goal with each choice: the sample is never further away.
+        available = "" if row.dynamic == "standard" else around(row.position)
+        cells = (
+            row.code, choice.block, row.trial + 1, row.arm, row.reward, row.missed, available, row.last_click_ms,
+            row.timing, row.dynamic, row.landscape, row.start,
+        )  # fmt: skip
+        return (*cells, row.pilot) if pilots == "with" else cells
+
+    return made
+
+
+def task_toml(study: Study, played: Played, pilots: str) -> str:
+    """The text of choices.toml: the squares, what they are worth in each landscape, the noise, and what to know."""
+    unknown = [name for name in played.landscapes if name not in study.landscapes]
+    if unknown:
+        known = ", ".join(study.landscapes)
+        raise InputError(
+            f"study.toml must describe every landscape that was played: expected {unknown[0]!r} among them, got {known}."
+        )
+    names = played.landscapes or study.task_landscapes
+    tasks = [study.landscapes[name] for name in names]
+    noise, doubt = _noise(tasks)
+    table: dict[str, Any] = {"name": study.title or study.name, "grid": [study.width, study.height], **noise}
+    table |= {"horizon": played.n_trials or study.n_trials, "start": "start", "means_by": "landscape"}
+    table["note"] = " ".join(notes(tasks, played, pilots, doubt))
+    table |= {"players": "robots"} if pilots == "only" else {}
+    means = [f"{_key(safe(name))} = {json.dumps(task.means.tolist())}" for name, task in zip(names, tasks, strict=True)]
+    return "\n".join([toml_of(table, []), "[task.means]", *means, ""])
+
+
+def notes(tasks: list[Task], played: Played, pilots: str, doubt: str = "") -> list[str]:
+    """What a reader of results must know."""
+    told = [*dict.fromkeys(task.note for task in tasks)]
+    told += [OUR_DYNAMICS] if set(played.dynamics) - {"standard"} else []
+    told += [TRAVEL] if "travel" in played.dynamics else []
+    told += [{"only": ROBOTS, "with": BOTH}.get(pilots, ""), doubt]
+    return [note for note in told if note]
+
+
+def _noise(tasks: list[Task]) -> tuple[dict[str, Any], str]:
+    """The noise of rewards where it is the same everywhere; otherwise it is left to be estimated, which is said."""
+    kinds = {(task.noise.kind, task.noise.scale) for task in tasks}
+    variances = {float(task.noise.var) for task in tasks}
+    if len(variances) > 1:
+        return {}, f"The variance of rewards differs between landscapes ({', '.join(f'{v:g}' for v in sorted(variances))})."
+    (kind, scale), *others = sorted(kinds)
+    if kind == "integer-uniform" and not others:
+        return {"integer_noise": int(scale)}, ""
+    return {"noise_var": variances.pop()}, ""
+
+
+def _key(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

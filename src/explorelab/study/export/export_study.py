@@ -1,0 +1,204 @@
+"""A study's data as files: everything, the same every time, after Psych-DS, and as `explorelab check` and `fit` read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, Engine
+
+from explorelab._support import checks
+from explorelab._support.progress import Progress
+from explorelab.errors import InputError
+from explorelab.study.config.design import Study
+from explorelab.study.database.tables import choices, events
+from explorelab.study.export import choices_file, psychds, readme, rows
+from explorelab.study.export.cells import Table
+from explorelab.study.export.export_folder import CHECKSUMS, new_folder
+from explorelab.study.export.rows import Included, LeftOut, Played, snapshot
+from explorelab.study.session.doubts import doubted as reasons_of
+
+type Pilots = Literal["without", "with", "only"]
+type Doubted = Literal["without", "with"]
+
+IGNORED = ("choices.csv", "choices.toml", "doubted.csv", CHECKSUMS)
+"""What validators of Psych-DS need not look at."""
+
+
+class Exported(NamedTuple):
+    """What was written."""
+
+    out: Path
+    choices: Path
+    """The file for `explorelab check`, `fit` and `report`."""
+    files: tuple[Path, ...]
+    n_people: int
+    n_blocks: int
+    n_choices: int
+    """All choices, training included."""
+    n_task_choices: int
+    """Those in `choices`."""
+    n_short: int
+    """Task blocks with choices, but fewer than planned."""
+    n_events: int
+    left_out: LeftOut
+    pilots: Pilots
+    n_doubted: int
+    """People who may not have played by hand or in time, listed in doubted.csv."""
+    doubted: Doubted
+
+    def lines(self) -> list[str]:
+        """What to tell whoever asked for it."""
+        who = {"only": "robots", "with": "people and robots"}.get(self.pilots, "people")
+        told = [f"{self.n_people} {who}, {self.n_choices} choices ({self.n_task_choices} in task blocks)."]
+        out = self.left_out
+        told.append(
+            f"Not in it: {out.declined} declined, {out.withdrawn} withdrew or were deleted, {out.undecided} did not answer."
+        )
+        if self.n_doubted:
+            where = "Not in choices.csv" if self.doubted == "without" else "In choices.csv all the same"
+            some = f"{self.n_doubted} {'person' if self.n_doubted == 1 else 'people'}"
+            told.append(f"{where}: {some} who may not have played by hand or in time; doubted.csv says who, and why.")
+        if self.pilots == "without" and out.pilots:
+            only = "Only robots have taken part so far" if not self.n_people else "Robots are left out"
+            told.append(f"{only} ({out.pilots}): --pilots only or --pilots with exports them.")
+        if not self.n_task_choices:
+            told.append("There is no choice of a task block yet, so there is nothing to analyse in choices.csv.")
+        return told
+
+
+def export_study(
+    study: Study,
+    engine: Engine,
+    out: Path,
+    *,
+    pilots: Pilots = "without",
+    doubted: Doubted = "without",
+    progress: bool | None = None,
+) -> Exported:
+    """Write the data of a study to a folder: complete, from one state of the database, whole or not at all.
+
+    Everyone who agreed to take part and did not ask for deletion is in it, under their random code; what platforms call
+    people is not. `pilots` says what happens to robots, `doubted` whether people who may not have played by hand or in time
+    are in choices.csv; they are in all other files. An earlier export in `out` is replaced, nothing else is.
+    """
+    checks.one_of("doubted", doubted, dict.fromkeys(["without", "with"], 0))
+    checks.one_of("pilots", pilots, dict.fromkeys(["without", "with", "only"], 0))
+    with new_folder(Path(out)) as folder, snapshot(engine) as connection:
+        return _Export(study, connection, pilots, doubted, folder, progress).all(Path(out))
+
+
+class _Export:
+    """One export under way."""
+
+    def __init__(
+        self, study: Study, connection: Connection, pilots: Pilots, doubted: Doubted, folder: Path, shown: bool | None
+    ) -> None:
+        self.study, self.connection, self.folder, self.shown = study, connection, folder, shown
+        self.doubted, self.doubts = doubted, reasons_of(connection)
+        self.pilots, self.included = pilots, Included(pilots)
+        self.tables: dict[str, tuple[str, int]] = {}
+        self.columns: list[str] = []
+
+    def all(self, out: Path) -> Exported:
+        """Write every file."""
+        study, connection, included = self.study, self.connection, self.included
+        (self.folder / "data").mkdir()
+        (self.folder / "materials").mkdir()
+        played = rows.played(connection, included)
+        self._text("choices.toml", choices_file.task_toml(study, played, included.pilots))
+        n_all = {table.name: included.n(connection, table) for table in (choices, events)}
+        with Progress("Exporting", sum(n_all.values()), self.shown) as bar:
+            people = rows.participant_rows(connection, included, study, self.doubts)
+            n_people = self._table("participants", rows.PARTICIPANTS, people)
+            self._table("consents", rows.CONSENTS, rows.consent_rows(connection, included))
+            n_short = self._blocks()
+            n_task = self._choices(bar)
+            n_events = self._table("events", rows.EVENTS, rows.event_rows(connection, included), bar)
+            self._table("landscapes", rows.LANDSCAPES, rows.landscape_rows(study))
+        n_choices = self.tables["choices"][1]
+        if n_choices != n_all["choices"]:
+            without = n_all["choices"] - n_choices
+            raise InputError(f"the database must have the block of every choice, got {without} choices without one.")
+        left_out, n_doubted = rows.left_out(connection, included), self._doubted()
+        self._words(played, n_people, n_task, n_short, n_doubted, left_out)
+        files = sorted(path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())
+        return Exported(
+            out, out / "choices.csv", tuple(out / path for path in [*files, Path(CHECKSUMS)]), n_people,
+            self.tables["blocks"][1], n_choices, n_task, n_short, n_events, left_out, self.pilots,
+            n_doubted, self.doubted,
+        )  # fmt: skip
+
+    def _open(self, name: str, columns: tuple[str, ...]) -> Table:
+        file = psychds.data_name(self.study.name, name)
+        self.tables[name] = (file, 0)
+        self.columns += columns
+        return Table(self.folder / "data" / file, columns)
+
+    def _table(
+        self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], bar: Progress | None = None
+    ) -> int:
+        with self._open(name, columns) as table:
+            for row in rows:
+                table.add(row)
+                if bar is not None:
+                    bar.advance()
+        self.tables[name] = (table.path.name, table.n)
+        return table.n
+
+    def _blocks(self) -> int:
+        """The table of blocks; how many task blocks have choices, but fewer than planned."""
+        kind, n_choices, n_trials = (rows.BLOCKS.index(name) for name in ("kind", "n_choices", "n_trials"))
+        n_short = 0
+        with self._open("blocks", rows.BLOCKS) as table:
+            for row in rows.block_rows(self.connection, self.included):
+                table.add(row)
+                n_short += row[kind] == "task" and 0 < row[n_choices] < row[n_trials]
+        self.tables["blocks"] = (table.path.name, table.n)
+        return n_short
+
+    def _choices(self, bar: Progress) -> int:
+        """Every choice to the complete table, those of task blocks to choices.csv as well; how many of these."""
+        pilots = self.included.pilots
+        names, made = choices_file.columns(pilots), choices_file.row_maker(self.study, pilots)
+        self.columns += names
+        without = self.doubts if self.doubted == "without" else {}
+        with self._open("choices", rows.CHOICES) as complete, Table(self.folder / "choices.csv", names) as task:
+            for choice in rows.choices_of(self.connection, self.included):
+                complete.add(choice.cells())
+                if choice.block is not None and choice.row.person not in without:
+                    task.add(made(choice))
+                bar.advance()
+        self.tables["choices"] = (complete.path.name, complete.n)
+        return task.n
+
+    def _doubted(self) -> int:
+        """The list of people about whom there are doubts; how many they are."""
+        with Table(self.folder / "doubted.csv", rows.DOUBTED) as table:
+            for row in rows.doubted_rows(self.connection, self.included, self.doubts):
+                table.add(row)
+        return table.n
+
+    def _words(self, played: Played, n_people: int, n_task: int, n_short: int, n_doubted: int, left_out: LeftOut) -> None:
+        """The texts that people read, and what the files are."""
+        study, pilots = self.study, self.pilots
+        tasks = [study.landscapes[name] for name in played.landscapes]
+        told = readme.description(study, n_people, pilots, choices_file.notes(tasks, played, pilots))
+        about = readme.about(study, told, rows.period(self.connection, self.included))
+        self._text("dataset_description.json", psychds.description_json(about, self.columns))
+        doubts = readme.doubts_told(n_doubted, self.doubted)
+        self._text("README.md", readme.readme(study, told, self.tables, n_task, n_short, left_out, pilots, doubts))
+        self._text(".psychdsignore", "".join(f"{name}\n" for name in IGNORED))
+        for version, text in rows.consent_texts(self.connection, self.included):
+            self._text(rows.text_file(version), text)
+        for name, text in sorted(study.texts.pages.items()):
+            if name != "consent":
+                self._text(f"materials/{name}.md", text)
+        for name, data in sorted(study.files.items()):
+            file = self.folder / "materials" / "study" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+
+    def _text(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text, encoding="utf-8", newline="")

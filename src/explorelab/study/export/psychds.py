@@ -1,0 +1,128 @@
+"""The form of an export after Psych-DS: what files are called, and what each of their columns holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from explorelab.study.session.doubts import REASONS
+
+SCHEMA = "Psych-DS 0.4.0"
+
+MILLISECONDS, POINTS = "milliseconds", "points"
+
+
+class Variable(NamedTuple):
+    """What a column holds."""
+
+    description: str
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+
+
+VARIABLES: dict[str, Variable] = {
+    "participant": Variable("Random code of the person; it says nothing about who they are."),
+    "source": Variable("Where the person came from: plain (a link), prolific, mturk, or pilot (a robot)."),
+    "pilot": Variable("1: a robot that tried the study out; 0: a person.", least=0, most=1),
+    "agent": Variable("Of a robot: which agent played, with its parameters."),
+    "stage": Variable("How far the person has come: instructions, play, debriefing, finished, or withdrawn (data kept)."),
+    "cell": Variable("Condition: timing, dynamic and landscape of the first task block, then the second's dynamic."),
+    "seed": Variable("Seed of the person's start squares and rewards; read it as text, it has up to 19 digits."),
+    "n_pages": Variable("How often the person loaded the page.", "page loads", 1),
+    "n_choices": Variable("Choices recorded in all blocks, training included.", "choices", 0),
+    "n_missed": Variable("How many of them nobody clicked in.", "choices", 0),
+    "points": Variable("Sum of the rewards of all task blocks.", POINTS),
+    "bonus": Variable("Bonus for the points, for whoever has played all blocks.", "money, see currency"),
+    "base": Variable("Base payment that the person was promised at consent.", "money, see currency", 0),
+    "per_point": Variable("Bonus for each point that the person was promised at consent.", "money, see currency", 0),
+    "most_bonus": Variable("Largest bonus that the person was promised at consent.", "money, see currency", 0),
+    "currency": Variable("Currency of the person's payment, as promised at consent."),
+    "doubts": Variable(
+        "Why the person may not have played by hand or in time, with spaces between; empty: no reason to think so. "
+        + "; ".join(f"{word}: {meaning}" for word, meaning in REASONS.items())
+        + "."
+    ),
+    "arrived_at": Variable("When the person first loaded the page, UTC.", "ISO 8601"),
+    "seen_at": Variable("When the server last heard of the person, UTC.", "ISO 8601"),
+    "finished_at": Variable("When the person reached the end, UTC; empty if they did not.", "ISO 8601"),
+    "consented_at": Variable("When the person agreed to take part, UTC.", "ISO 8601"),
+    "version": Variable("SHA-256 of the consent text that was agreed to."),
+    "text_file": Variable("The file with that text."),
+    "block": Variable("Number of the task block in the order of play, from 1; empty in training.", least=1),
+    "block_number": Variable("Number of the block in the order of play, training included, from 1.", least=1),
+    "kind": Variable("Of a block: training or task."),
+    "dynamic": Variable(
+        "Which squares can be reached: standard (any), neighbour (the present square and those that share a side with it), "
+        "travel (any square is a goal, and the dot walks one square towards it at each choice)."
+    ),
+    "timing": Variable("Name of the time that there was for a choice; deadline_ms has it in milliseconds."),
+    "deadline_ms": Variable("Time for a choice.", MILLISECONDS, 0),
+    "landscape": Variable("Name of the mean rewards of the squares; the table of landscapes has them."),
+    "n_trials": Variable("How many choices the block has when it is complete.", "choices", 1),
+    "start": Variable("Square on which both dots were before the block's first choice, from 0."),
+    "begun_at": Variable("When the block was begun, UTC.", "ISO 8601"),
+    "trial": Variable("Number of the choice in its block, from 1.", least=1),
+    "position": Variable("Square of the blue dot before this choice, from 0."),
+    "goal": Variable("Square of the yellow dot when time was up, from 0: what the person aimed at."),
+    "arm": Variable("Square that was sampled, from 0: column times height plus row."),
+    "reward": Variable("Reward of the square that was sampled.", POINTS),
+    "missed": Variable("1: nobody clicked, and the yellow dot stayed where it was; 0: otherwise.", least=0, most=1),
+    "available": Variable("Squares that could be sampled, with spaces between; empty: all."),
+    "reaction_time_ms": Variable(
+        "From the start of the choice's clock to the last click; empty: no click.", MILLISECONDS, 0
+    ),
+    "n_clicks": Variable("Clicks during the choice.", "clicks", 0),
+    "changes_of_mind": Variable("Clicks on another square than the click before.", "clicks", 0),
+    "first_click_ms": Variable("From the start of the choice's clock to the first click.", MILLISECONDS, 0),
+    "last_click_ms": Variable("From the start of the choice's clock to the last click.", MILLISECONDS, 0),
+    "clicks": Variable("Every click as JSON: [[square, milliseconds since the choice's clock started], ...]."),
+    "elapsed_ms": Variable("Reading of the choice's clock when the browser recorded the choice.", MILLISECONDS, 0),
+    "overrun_ms": Variable("By how much that is over deadline_ms.", MILLISECONDS),
+    "pauses": Variable("How often the choice was begun again because the page had been hidden.", "pauses", 0),
+    "attempts": Variable("Which attempt of the browser to send the choice arrived, from 1.", "attempts", 1),
+    "epoch": Variable("Which of the person's page loads it was, from 1.", least=1),
+    "flags": Variable(
+        "What to know about the choice, with spaces between: early (the server saw less time pass than elapsed_ms), clock "
+        "(the server's clock was set back meanwhile), overrun (elapsed over the deadline by 100 ms or more), paused, "
+        "retried, slow (arrived over 4 s after the deadline), synthetic (a click that no mouse, finger or key made), "
+        "hurried (clicked sooner than a hand can), regular (first clicked after exactly as long as in the choice before)."
+    ),
+    "received_at": Variable("When the server received it, UTC.", "ISO 8601"),
+    "event": Variable("What happened: hidden, visible, blur, focus, offline, online, pause, resume, ..."),
+    "number": Variable("Number of the event in its page load, from 0.", least=0),
+    "page_ms": Variable("From the loading of the page to the event.", MILLISECONDS, 0),
+    "value": Variable("Number that goes with the event, such as a duration in milliseconds; empty if there is none."),
+    "x": Variable("Column of the square from the left, from 0.", least=0),
+    "y": Variable("Row of the square from the top, from 0.", least=0),
+    "mean_reward": Variable("Mean reward of the square.", POINTS),
+    "noise": Variable("How rewards vary: gaussian, or integer-uniform (whole numbers, each as likely)."),
+    "reward_variance": Variable("Variance of a reward about its mean.", "points squared", 0),
+}
+"""Every column of every file; a name means the same wherever it occurs."""
+
+
+def data_name(study: str, table: str) -> str:
+    """The name of a file of data: official keywords of Psych-DS, whose values are letters and digits."""
+    return f"study-{re.sub('[^a-zA-Z0-9]', '', study) or 'unnamed'}_description-{table}_data.csv"
+
+
+def description_json(about: dict[str, Any], columns: list[str]) -> str:
+    """The text of dataset_description.json: a schema.org Dataset with a description of each of the columns."""
+    described = [_property(name) for name in dict.fromkeys(columns)]
+    whole = {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        **about,
+        "schemaVersion": SCHEMA,
+        "variableMeasured": described,
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _property(name: str) -> dict[str, Any]:
+    variable = VARIABLES[name]
+    more = {"unitText": variable.unit or None, "minValue": variable.least, "maxValue": variable.most}
+    said = {key: value for key, value in more.items() if value is not None}
+    return {"@type": "PropertyValue", "name": name, "description": variable.description, **said}

@@ -1,0 +1,121 @@
+"""The README of an export: what is in which file, who is in it and who is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from explorelab.study.config.design import Study
+from explorelab.study.export.cells import moment
+from explorelab.study.export.rows import LeftOut
+from explorelab.study.session.doubts import REASONS
+
+WHY_TWICE = (
+    "Psych-DS wants tables under `data/`; `explorelab` reads a `choices.csv` with a `choices.toml` beside it. So the task "
+    "blocks are in both: `choices.csv` has what analyses need, `data/` has every column of everything. "
+    "`.psychdsignore` tells validators so."
+)
+
+RUN_AGAIN = (
+    "- `materials/study/`: the study itself as it is now, without the address of its database: `explorelab study serve` "
+    "on a copy of this folder runs it again."
+)
+
+
+def about(study: Study, description: str, span: tuple[float | None, float | None]) -> dict[str, Any]:
+    """What dataset_description.json says of the whole."""
+    told: dict[str, Any] = {"name": study.title or study.name, "description": description}
+    told["inLanguage"] = study.texts.language
+    first, last = (moment(value)[:10] for value in span)
+    return told | ({"temporalCoverage": f"{first}/{last}"} if first else {})
+
+
+def description(study: Study, n_people: int, pilots: str, notes: list[str]) -> str:
+    """The data in a few sentences."""
+    who = {"only": "robots that tried the study out", "with": "people and robots"}.get(pilots, "people")
+    return " ".join(
+        [
+            f"Choices of {n_people} {who} on a grid of {study.width} x {study.height} squares with hidden rewards: every",
+            "choice, click and interruption, with the conditions.",
+            "What each person was promised, and in which currency, is in the table of participants.",
+            *notes,
+        ]
+    )
+
+
+def readme(
+    study: Study,
+    told: str,
+    tables: Mapping[str, tuple[str, int]],
+    n_task: int,
+    n_short: int,
+    out: LeftOut,
+    pilots: str,
+    doubts: str,
+) -> str:
+    """The text of README.md; `tables` has the file and the number of rows of each."""
+    meaning = {
+        "participants": "everyone who agreed to take part",
+        "consents": "when they agreed, and to which text",
+        "blocks": "the blocks that were begun, with their conditions",
+        "choices": "every choice, training included, with every click and all times",
+        "events": "what browsers told: hidden pages, lost connections, pauses",
+        "landscapes": "what the squares were worth",
+    }
+    files = [f"- `data/{name}`: {meaning[table]} ({_rows(n)})." for table, (name, n) in tables.items()]
+    short = (
+        f" {n_short} of these blocks {'is' if n_short == 1 else 'are'} shorter than planned, as someone stopped half-way."
+    )
+    others = {"without": "robots that tried the study out", "only": "people who took part"}.get(pilots)
+    reasons = [
+        f"{out.declined} declined",
+        f"{out.withdrawn} left before they agreed, or asked that their data be deleted",
+        f"{out.undecided} came and did not answer",
+        *([f"{out.pilots} {others}"] if others else []),
+    ]
+    lines = [
+        f"# {study.title or study.name}",
+        told,
+        "## Files",
+        f"- `choices.csv`: the choices of the task blocks ({_rows(n_task)}), with `choices.toml`, for `explorelab check`, "
+        f"`fit` and `report`.{short if n_short else ''}",
+        "- `doubted.csv`: people who may not have played by hand or in time, and why.",
+        *files,
+        "- `materials/`: each consent text that someone agreed to, and the other texts as they are now.",
+        *([RUN_AGAIN] if study.files else []),
+        "- `dataset_description.json`: what every column holds, with its unit.",
+        "- `checksums.sha256`: of every file; `sha256sum --check checksums.sha256`.",
+        WHY_TWICE,
+        "## Who is in it",
+        "Everyone who agreed to take part and did not ask for their data to be deleted, also those who stopped half-way. "
+        f"Not in it: {'; '.join(reasons)}. What platforms call people is in none of these files.",
+        doubts,
+        "## How to read it",
+        "Squares count from 0 (column times height plus row, the top row first); blocks and trials from 1. Times are UTC. "
+        "`choices.csv` has one row for each trial; a trial in which nobody clicked has `missed` 1: it is not scored, and "
+        "its reward is learned from. Text that a spreadsheet would run as a formula has an apostrophe in front.",
+    ]  # fmt: skip
+    return "\n".join(_spaced(lines)) + "\n"
+
+
+def doubts_told(n: int, doubted: str) -> str:
+    """Who is doubted, and what that means for choices.csv."""
+    words = "; ".join(f"{word}: {meaning}" for word, meaning in REASONS.items())
+    if not n:
+        return f"About nobody is there a doubt that they played by hand and in time ({words})."
+    some = "1 person" if n == 1 else f"{n} people"
+    where = "are not in `choices.csv`" if doubted == "without" else "are in `choices.csv` all the same"
+    return f"{some} may not have played by hand or in time and {where}; `doubted.csv` lists them ({words})."
+
+
+def _rows(n: int) -> str:
+    return f"{n} row{'' if n == 1 else 's'}"
+
+
+def _spaced(lines: list[str]) -> list[str]:
+    """Paragraphs with empty lines between, but not between the items of a list."""
+    spaced = [lines[0]]
+    for before, line in pairwise(lines):
+        spaced += [line] if before.startswith("- ") and line.startswith("- ") else ["", line]
+    return spaced

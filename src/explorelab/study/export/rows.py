@@ -1,0 +1,302 @@
+"""What an export reads: one state of the database, in the order of people, blocks and trials, a few rows at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Select, and_, func, literal, select, true
+
+from explorelab.study.config.design import Study
+from explorelab.study.database.tables import blocks, choices, consents, events, people
+from explorelab.study.session.terms import bonus_of, terms_of
+
+AT_ONCE = 1000
+"""Rows that are in memory at the same time."""
+
+PARTICIPANTS = (
+    "participant", "source", "pilot", "agent", "stage", "cell", "seed", "n_pages", "n_choices", "n_missed", "points",
+    "bonus", "base", "per_point", "most_bonus", "currency", "doubts", "arrived_at", "seen_at", "finished_at",
+)  # fmt: skip
+DOUBTED = ("participant", "stage", "n_choices", "doubts")
+CONSENTS = ("participant", "consented_at", "version", "text_file")
+BLOCKS = (
+    "participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape", "n_trials", "start",
+    "begun_at", "n_choices", "n_missed",
+)  # fmt: skip
+CHOICES = (
+    "participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape", "trial", "position",
+    "goal", "arm", "reward", "missed", "n_clicks", "changes_of_mind", "first_click_ms", "last_click_ms", "clicks",
+    "elapsed_ms", "overrun_ms", "pauses", "attempts", "epoch", "flags", "received_at",
+)  # fmt: skip
+EVENTS = ("participant", "epoch", "number", "event", "block_number", "trial", "page_ms", "value", "received_at")
+LANDSCAPES = ("landscape", "arm", "x", "y", "mean_reward", "noise", "reward_variance")
+
+
+@contextmanager
+def snapshot(engine: Engine) -> Iterator[Connection]:
+    """A connection to which the database stands still, while others go on writing."""
+    if engine.dialect.name == "postgresql":
+        engine = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    with engine.connect() as connection, connection.begin():
+        driver: Any = connection.connection.dbapi_connection
+        if engine.dialect.name == "sqlite" and not driver.in_transaction:
+            connection.exec_driver_sql("BEGIN")  # left alone, the driver begins nothing for those who only read
+        yield connection
+
+
+class Included(NamedTuple):
+    """Whose rows are read: who agreed to take part and did not have their data deleted; people, robots or both."""
+
+    pilots: str
+
+    @property
+    def who(self) -> ColumnElement[bool]:
+        """The condition on the table people."""
+        return true() if self.pilots == "with" else people.c.pilot.is_(self.pilots == "only")
+
+    def of(self, table: FromClause) -> FromClause:
+        """A table with a column person, with people and their consent; joined to each of its rows that counts."""
+        return table.join(people, people.c.id == table.c.person).join(consents, _agreed(people.c.id))
+
+    def n(self, connection: Connection, table: FromClause) -> int:
+        """How many rows of the table count."""
+        return int(connection.execute(select(func.count()).select_from(self.of(table)).where(self.who)).scalar_one())
+
+
+def _agreed(person: Column[Any]) -> ColumnElement[bool]:
+    return and_(consents.c.person == person, consents.c.agreed.is_(True))
+
+
+def streamed(connection: Connection, query: Select[Any]) -> Iterator[Any]:
+    """The rows of a query, never many of them in memory."""
+    with connection.execution_options(yield_per=AT_ONCE).execute(query) as rows:
+        yield from rows
+
+
+def participant_rows(
+    connection: Connection, included: Included, study: Study, doubts: Mapping[int, tuple[str, ...]]
+) -> Iterator[tuple[Any, ...]]:
+    """A row of `PARTICIPANTS` for everyone who is included."""
+    counted = select(func.count()).select_from(choices).where(choices.c.person == people.c.id)
+    query = (
+        select(
+            people,
+            counted.scalar_subquery().label("n_choices"),
+            counted.where(choices.c.missed.is_(True)).scalar_subquery().label("n_missed"),
+        )
+        .select_from(people.join(consents, _agreed(people.c.id)))
+        .where(included.who)
+        .order_by(people.c.id)
+    )
+    for row in streamed(connection, query):
+        through = row.stage in ("debriefing", "finished") or row.finished_at is not None
+        bonus, promised = bonus_of(study, row) if through else None, terms_of(study, row).payment
+        yield (
+            row.code, row.source, row.pilot, row.agent, row.stage, row.cell, row.seed, row.epoch, row.n_choices,
+            row.n_missed, row.points, bonus, promised.base, promised.per_point, promised.most,
+            promised.currency, " ".join(doubts.get(row.id, ())), row.arrived_at, row.seen_at, row.finished_at,
+        )  # fmt: skip
+
+
+def doubted_rows(
+    connection: Connection, included: Included, doubts: Mapping[int, tuple[str, ...]]
+) -> Iterator[tuple[Any, ...]]:
+    """A row of `DOUBTED` for everyone who is included and about whom there are doubts."""
+    counted = select(func.count()).select_from(choices).where(choices.c.person == people.c.id).scalar_subquery()
+    query = select(people.c.id, people.c.code, people.c.stage, counted).select_from(
+        people.join(consents, _agreed(people.c.id))
+    )
+    for number, code, stage, n_choices in streamed(connection, query.where(included.who).order_by(people.c.id)):
+        if number in doubts:
+            yield code, stage, n_choices, " ".join(doubts[number])
+
+
+def consent_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:
+    """A row of `CONSENTS` for everyone who is included."""
+    query = (
+        select(people.c.code, consents.c.at, consents.c.version)
+        .select_from(people.join(consents, _agreed(people.c.id)))
+        .where(included.who)
+        .order_by(people.c.id)
+    )
+    for row in streamed(connection, query):
+        yield row.code, row.at, row.version, text_file(row.version)
+
+
+def text_file(version: str) -> str:
+    """The name of the file with this version of the consent text."""
+    return f"materials/consent-{''.join(letter for letter in version if letter.isalnum())}.md"
+
+
+def consent_texts(connection: Connection, included: Included) -> Iterator[tuple[str, str]]:
+    """Each version of the consent text that someone included agreed to."""
+    query = (
+        select(consents.c.version, func.min(consents.c.text).label("text"))
+        .select_from(people.join(consents, _agreed(people.c.id)))
+        .where(included.who)
+        .group_by(consents.c.version)
+    )
+    for row in sorted(connection.execute(query)):
+        yield row.version, row.text
+
+
+class _Count:
+    """Numbers task blocks as they are played: 1, 2, ...; training has no number."""
+
+    def __init__(self) -> None:
+        self._person: int | None = None
+        self._number = -1
+        self._n = 0
+
+    def number(self, person: int, number: int, kind: str) -> int | None:
+        """The number of this block among the task blocks, for blocks that come in order."""
+        if person != self._person:
+            self._person, self._number, self._n = person, -1, 0
+        if number != self._number:
+            self._number = number
+            self._n += kind == "task"
+        return self._n if kind == "task" else None
+
+
+def block_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:
+    """A row of `BLOCKS` for each block that was begun."""
+    counted = (
+        select(func.count())
+        .select_from(choices)
+        .where(choices.c.person == blocks.c.person, choices.c.block == blocks.c.number)
+    )
+    query = (
+        select(
+            people.c.code,
+            blocks,
+            counted.scalar_subquery().label("n_choices"),
+            counted.where(choices.c.missed.is_(True)).scalar_subquery().label("n_missed"),
+        )
+        .select_from(included.of(blocks))
+        .where(included.who)
+        .order_by(blocks.c.person, blocks.c.number)
+    )
+    count = _Count()
+    for row in streamed(connection, query):
+        yield (
+            row.code, row.number + 1, count.number(row.person, row.number, row.kind), row.kind, row.dynamic, row.timing,
+            row.deadline_ms, row.landscape, row.n_trials, row.start, row.begun_at, row.n_choices, row.n_missed,
+        )  # fmt: skip
+
+
+class Choice(NamedTuple):
+    """A choice, with the number of its block among the task blocks (None: training)."""
+
+    row: Any
+    block: int | None
+
+    def cells(self) -> tuple[Any, ...]:
+        """A row of `CHOICES`."""
+        row = self.row
+        squares = [square for square, _ in json.loads(row.clicks)]
+        changes = sum(before != after for before, after in pairwise(squares))
+        return (
+            row.code, row.number + 1, self.block, row.kind, row.dynamic, row.timing, row.deadline_ms, row.landscape,
+            row.trial + 1, row.position, row.goal, row.arm, row.reward, row.missed, row.n_clicks, changes,
+            row.first_click_ms, row.last_click_ms, row.clicks, row.elapsed_ms, row.overrun_ms, row.pauses, row.attempts,
+            row.epoch, row.flags, row.received_at,
+        )  # fmt: skip
+
+
+def choices_of(connection: Connection, included: Included) -> Iterator[Choice]:
+    """Every choice, in the order of people, blocks and trials."""
+    told = (blocks.c.number, blocks.c.kind, blocks.c.dynamic, blocks.c.timing, blocks.c.deadline_ms, blocks.c.landscape)
+    joined = included.of(choices).join(blocks, and_(blocks.c.person == choices.c.person, blocks.c.number == choices.c.block))
+    query = (
+        select(people.c.code, people.c.pilot, *told, blocks.c.start, *choices.c)
+        .select_from(joined)
+        .where(included.who)
+        .order_by(choices.c.person, choices.c.block, choices.c.trial)
+    )
+    count = _Count()
+    for row in streamed(connection, query):
+        yield Choice(row, count.number(row.person, row.number, row.kind))
+
+
+def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:
+    """A row of `EVENTS` for each thing that a browser told of."""
+    query = (
+        select(people.c.code, *events.c)
+        .select_from(included.of(events))
+        .where(included.who)
+        .order_by(events.c.person, events.c.epoch, events.c.number)
+    )
+    for row in streamed(connection, query):
+        block, trial = (None if value is None else value + 1 for value in (row.block, row.trial))
+        yield row.code, row.epoch, row.number, row.kind, block, trial, row.page_ms, row.value, row.received_at
+
+
+def landscape_rows(study: Study) -> Iterator[tuple[Any, ...]]:
+    """A row of `LANDSCAPES` for each square of each landscape."""
+    for name, task in study.landscapes.items():
+        for arm, mean in enumerate(task.means.tolist()):
+            yield name, arm, *divmod(arm, study.height), mean, task.noise.kind, float(task.noise.var)
+
+
+class Played(NamedTuple):
+    """What the task blocks that count were."""
+
+    landscapes: tuple[str, ...]
+    dynamics: tuple[str, ...]
+    n_trials: int
+    """Choices in the longest of them, when complete; 0: there are none."""
+
+
+def played(connection: Connection, included: Included) -> Played:
+    """Which landscapes and dynamics were played in task blocks, and how long the blocks are."""
+    query = (
+        select(blocks.c.landscape, blocks.c.dynamic, func.max(blocks.c.n_trials))
+        .select_from(included.of(blocks))
+        .where(included.who, blocks.c.kind == "task")
+        .group_by(blocks.c.landscape, blocks.c.dynamic)
+    )
+    found = [tuple(row) for row in connection.execute(query)]
+    landscapes, dynamics = (tuple(sorted({row[i] for row in found})) for i in (0, 1))
+    return Played(landscapes, dynamics, max((row[2] for row in found), default=0))
+
+
+class LeftOut(NamedTuple):
+    """How many are not in the export, and why."""
+
+    declined: int
+    withdrawn: int
+    """Left before they agreed, or had their data deleted."""
+    undecided: int
+    """Came and never answered."""
+    pilots: int
+    """Robots, where they are left out; people, where only robots are exported."""
+
+
+def left_out(connection: Connection, included: Included) -> LeftOut:
+    """How many are not in the export, and why."""
+    query = (
+        select(people.c.stage, func.count())
+        .select_from(people.outerjoin(consents, _agreed(people.c.id)))
+        .where(included.who, consents.c.id.is_(None))
+        .group_by(people.c.stage)
+    )
+    found = {str(stage): int(n) for stage, n in connection.execute(query)}
+    declined, withdrawn = found.pop("declined", 0), found.pop("withdrawn", 0)
+    others = literal(False) if included.pilots == "with" else ~included.who
+    query_others = select(func.count()).select_from(people.join(consents, _agreed(people.c.id))).where(others)
+    return LeftOut(declined, withdrawn, sum(found.values()), int(connection.execute(query_others).scalar_one()))
+
+
+def period(connection: Connection, included: Included) -> tuple[float | None, float | None]:
+    """When the first person arrived and when the last was seen."""
+    query = (
+        select(func.min(people.c.arrived_at), func.max(people.c.seen_at))
+        .select_from(people.join(consents, _agreed(people.c.id)))
+        .where(included.who)
+    )
+    first, last = connection.execute(query).one()
+    return first, last

@@ -1,0 +1,1 @@
+"""Who is paid what, and the files that pay them."""

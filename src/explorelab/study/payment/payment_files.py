@@ -1,0 +1,149 @@
+"""Files by which bonuses are paid: one for each place that people came from, each as that place wants it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from explorelab.errors import InputError
+from explorelab.study.config.design import Payment, Study
+from explorelab.study.export.cells import safe
+
+CENT = Decimal("0.01")
+SOURCES = ("prolific", "mturk", "plain")
+NAMED = re.compile(r"[A-Za-z0-9]{1,64}")
+"""What platforms call people and assignments. Anything else was made up in the address, perhaps to add lines to a file."""
+
+
+class Due(NamedTuple):
+    """What someone is to be paid."""
+
+    person: int
+    code: str
+    source: str
+    platform_id: str
+    platform_session: str
+    bonus: Decimal
+    base: Decimal
+    currency: str
+
+    @property
+    def total(self) -> Decimal:
+        """What is paid through the file: the bonus; to people without a platform, which pays the base, the base as well."""
+        return self.bonus + (self.base if self.source == "plain" else 0)
+
+
+def cents(amount: float) -> Decimal:
+    """An amount in whole cents, as its shortest decimal form has it: 0.1 is ten cents."""
+    return Decimal(repr(float(amount))).quantize(CENT)
+
+
+def due_of(row: Any, payment: Payment, bonus: float) -> Due | None:
+    """What the person of a row is to be paid; None if the platform's name of them is missing or cannot be one."""
+    name, session = row.platform_id or "", row.platform_session or ""
+    if row.source != "plain" and not NAMED.fullmatch(name):
+        return None
+    if row.source == "mturk" and not NAMED.fullmatch(session):
+        return None
+    return Due(row.id, row.code, row.source, name, session, cents(bonus), cents(payment.base), payment.currency)
+
+
+def file_name(source: str, batch: str) -> str:
+    """What the file of a batch is called."""
+    return f"bonus-{source}-{batch}.csv"
+
+
+def by_file(dues: Iterable[Due], batch: str) -> dict[str, list[Due]]:
+    """Who is in which file: one for each place, or where people there were promised several currencies, one for each."""
+    found: dict[tuple[str, str], list[Due]] = {}
+    for due in sorted(dues, key=lambda due: SOURCES.index(due.source)):
+        found.setdefault((due.source, due.currency), []).append(due)
+    sources = [source for source, _ in found]
+    return {
+        file_name(source if sources.count(source) == 1 else f"{source}-{currency}", batch): those
+        for (source, currency), those in found.items()
+    }
+
+
+def text_of(study: Study, source: str, dues: Iterable[Due]) -> str:
+    """The lines of a file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if source == "mturk":
+        writer.writerow(["WorkerId", "AssignmentId", "BonusAmount", "Reason", "UniqueRequestToken"])
+    elif source == "plain":
+        writer.writerow(["participant", "base", "bonus", "total", "currency"])
+    for due in dues:
+        writer.writerow(_cells(study, due))
+    return text.getvalue()
+
+
+def _cells(study: Study, due: Due) -> Sequence[str]:
+    if due.source == "prolific":  # the list for bulk payments has no header
+        return due.platform_id, f"{due.bonus}"
+    if due.source == "mturk":
+        # With the same token MTurk pays once, however often it is asked.
+        token = f"bonus-{due.code}-{due.platform_session}"[:64]
+        reason = safe(f"Bonus for your points in: {study.title or study.name}")
+        return due.platform_id, due.platform_session, f"{due.bonus}", reason, token
+    return safe(due.code), f"{due.base}", f"{due.bonus}", f"{due.total}", due.currency
+
+
+def write_aside(study: Study, out: Path, batch: str, dues: Iterable[Due]) -> list[Path]:
+    """Write the files of a batch under hidden names, safe on disk; where they will be once `put` has put them there."""
+    targets = []
+    try:
+        out.mkdir(exist_ok=True)
+        for name, those in by_file(dues, batch).items():
+            targets.append(out / name)
+            _write(aside(targets[-1]), text_of(study, those[0].source, those))
+    except OSError as error:
+        forget(targets)
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}.") from None
+    return targets
+
+
+def aside(target: Path) -> Path:
+    """Where a file lies until it is put in its place."""
+    return target.with_name(f".{target.name}.part")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that only its owner may read: it says who took part."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(handle, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def put(targets: Iterable[Path]) -> None:
+    """Put files into their places, and make sure that they stay there."""
+    folders = set()
+    for target in targets:
+        try:
+            aside(target).replace(target)
+        except FileNotFoundError:  # another call that saw the mark was faster: it wrote the same
+            if not target.exists():
+                raise
+        folders.add(target.parent)
+    for folder in folders:
+        with suppress(OSError):  # some systems cannot open folders
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def forget(targets: Iterable[Path]) -> None:
+    """Remove files that were not put into their places."""
+    for target in targets:
+        aside(target).unlink(missing_ok=True)

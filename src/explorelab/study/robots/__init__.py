@@ -1,0 +1,1 @@
+"""Participants that are programs, over the real interface."""

@@ -1,0 +1,236 @@
+"""A pilot of a study: robots take part before people do, and what they leave behind is marked as theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx
+import numpy as np
+
+from explorelab._support import checks
+from explorelab._support.progress import Progress
+from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
+from explorelab.study.config.design import Study
+from explorelab.study.robots.participant import Decision, Page, hand, take_part
+
+if TYPE_CHECKING:
+    from explorelab.agents import Agent
+
+SITUATED: Mapping[str, float] = {
+    "prior_mean": 40.0, "prior_var": 400.0, "length_scale": 3.0, "temperature": 4.0,
+    "stickiness": 0.5, "travel_cost": 1.0, "novelty": 0.5, "lapse": 0.02,
+}  # fmt: skip
+"""About these values the situated robots scatter, on rewards of the size of the paper's."""
+SCATTER = 0.2
+"""Standard deviation of the logarithm of every parameter."""
+
+
+class Piloted(NamedTuple):
+    """What came of a pilot."""
+
+    people: int
+    finished: int
+    choices: int
+    missed: int
+    """Choices on which the robot let the time run out."""
+    retries: int
+    """Requests that had to be sent again."""
+    seconds: float
+    agents: tuple[str, ...]
+    """Who played, one for each robot."""
+    failures: tuple[str, ...]
+    """Why robots stopped before the end."""
+
+
+class Robot:
+    """An agent that plays: a mind to decide with and a hand to click with."""
+
+    def __init__(self, agent: Agent, study: Study, seed: Sequence[int]) -> None:
+        from explorelab.study.robots.minds import Mind
+
+        self._mind, self._study, self._seed = Mind(agent, study), study, tuple(seed)
+
+    def begin(self, block: Mapping[str, Any]) -> None:
+        """A block begins."""
+        if (block["width"], block["height"]) != (self._study.width, self._study.height):
+            size, here = (
+                f"{a} x {b}" for a, b in ((block["width"], block["height"]), (self._study.width, self._study.height))
+            )
+            raise InputError(f"the server plays another study: its squares are {size}, expected {here}.")
+        self._mind.begin(block["n_trials"])
+
+    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int) -> Decision:
+        """The agent's choice, clicked; the same for the same seed and the same rewards before.
+
+        Who travels keeps to the goal until it is reached, as the paper's agents do on a graph.
+        """
+        allowed = np.ones(self._study.n_arms, bool)
+        near = self._study.allowed(block["dynamic"], position)
+        if near is not None:
+            allowed[:] = False
+            allowed[list(near)] = True
+        rng = np.random.default_rng([*self._seed, block["number"], trial])
+        chances = np.cumsum(self._mind.probabilities(trial, position, allowed))
+        drawn = int(np.searchsorted(chances, rng.uniform() * chances[-1], side="right"))
+        under_way = block["dynamic"] == "travel" and goal != position
+        return hand(goal if under_way else drawn, allowed, block["deadline_ms"], rng)
+
+    def learn(self, arm: int, reward: float) -> None:
+        """A reward is shown."""
+        self._mind.learn(arm, reward)
+
+
+def run_pilot(
+    base_url: str,
+    study: Study,
+    *,
+    people: int,
+    seed: int = 0,
+    pilot_key: str,
+    agents: Sequence[str | Agent] | None = None,
+    speed: float | None = None,
+    progress: bool | None = None,
+) -> Piloted:
+    """Let so many robots take part in the study that is served at this address.
+
+    `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
+    situated. They wait for the clock as people do; with `speed` it runs so many times faster, and the server then doubts
+    their times. The same seed gives the same agents, and the same choices as long as rewards are the same.
+    """
+    n, seed = checks.whole("people", people, at_least=1), checks.whole("seed", seed, at_least=0)
+    fast = 1.0 if speed is None else float(checks.real("speed", speed, above=0))
+    casts = cast(study, n, seed, agents)
+    robots = [Robot(agent, study, (seed, number)) for number, agent in enumerate(casts)]
+    _warm_up(robots, study)
+    try:
+        return asyncio.run(_pilot(base_url, study, robots, [described(agent) for agent in casts], pilot_key, fast, progress))
+    except KeyboardInterrupt:
+        raise InterruptedByUserError("interrupted; what the robots had chosen is stored.") from None
+
+
+def cast(study: Study, n: int, seed: int, agents: Sequence[str | Agent] | None = None) -> list[Agent]:
+    """The agents of so many robots."""
+    if agents is None:
+        return _mixed(n, np.random.default_rng([seed, 326]))
+    if not agents:
+        raise InputError("agents must name at least one agent, got none.")
+    built = [_built(agent, study) for agent in agents]
+    return [built[i % len(built)] for i in range(n)]
+
+
+def _built(agent: str | Agent, study: Study) -> Agent:
+    """The agent, with values that suit the study's rewards where only a name is given."""
+    from explorelab.agents import agent_named, parameters_of
+
+    if not isinstance(agent, str):
+        return agent
+    means = np.concatenate([task.means for task in study.landscapes.values()])
+    spread = float(means.std()) or 1.0
+    typical = {"prior_mean": float(means.mean()), "prior_var": spread**2, "length_scale": 2.0, "temperature": spread / 4}
+    return agent_named(agent, **{name: value for name, value in typical.items() if name in parameters_of(agent)})
+
+
+def _mixed(n: int, rng: np.random.Generator) -> list[Agent]:
+    """By turns one between the paper's two examples, and a situated one."""
+    from explorelab.agents.named.human import situated_ucl
+    from explorelab.agents.named.ucl import stochastic_ucl
+    from explorelab.recovery.demo_people import ENDS, on_the_line
+
+    agents = []
+    for number in range(n):
+        place = rng.uniform(size=1)
+        values = SITUATED if number % 2 else {name: float(on_the_line(name, place)[0]) for name in ENDS}
+        scattered: dict[str, Any] = {
+            name: value * float(np.exp(SCATTER * rng.standard_normal())) for name, value in values.items()
+        }
+        agents.append((situated_ucl if number % 2 else stochastic_ucl)(**scattered))
+    return agents
+
+
+def described(agent: Agent) -> str:
+    """The agent and its parameters in a line."""
+    values = (
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in agent.given.items()
+    )
+    return f"{agent.name}({', '.join(values)})"
+
+
+def _warm_up(robots: Sequence[Robot], study: Study) -> None:
+    """Compile what the robots will run, so that no clock runs over meanwhile."""
+    lengths = {block.n_trials for block in study.plan(study.cells[0])}
+    block = {"width": study.width, "height": study.height, "number": 0, "dynamic": "standard", "deadline_ms": 1000}
+    for robot in robots:
+        for n_trials in lengths:
+            robot.begin({**block, "n_trials": n_trials})
+            robot.decide(block, 0, 0, 0)
+            robot.learn(0, 0.0)
+
+
+class _Tally:
+    """What has been acknowledged so far."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.choices = self.missed = 0
+        self._bar = bar
+
+    def __call__(self, path: str, body: Mapping[str, Any], answer: dict[str, Any]) -> None:
+        if path == "/api/choice":
+            self.choices += 1
+            self.missed += body["goal"] is None
+            self._bar.advance()
+
+
+async def _pilot(
+    base_url: str,
+    study: Study,
+    robots: Sequence[Robot],
+    names: Sequence[str],
+    pilot_key: str,
+    speed: float,
+    progress: bool | None,
+) -> Piloted:
+    began = time.perf_counter()
+    n_choices = len(robots) * sum(block.n_trials for block in study.plan(study.cells[0]))
+    no_limit = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=base_url, limits=no_limit, timeout=30.0) as client:
+        await _check_there(client, base_url)
+        with Progress("piloting", n_choices, progress) as bar:
+            tally, turn = _Tally(bar), asyncio.Lock()
+            pages = [
+                Page(client, secrets.token_hex(32), {"agent": name}, pilot_key=pilot_key, witness=tally) for name in names
+            ]
+            one_by_one = (_to_the_end(page, robot, turn, speed) for page, robot in zip(pages, robots, strict=True))
+            ends = await asyncio.gather(*one_by_one)
+    failures = tuple(end for end in ends if end)
+    return Piloted(
+        people=len(robots),
+        finished=len(robots) - len(failures),
+        choices=tally.choices,
+        missed=tally.missed,
+        retries=sum(page.n_retries for page in pages),
+        seconds=time.perf_counter() - began,
+        agents=tuple(names),
+        failures=failures,
+    )
+
+
+async def _to_the_end(page: Page, robot: Robot, turn: asyncio.Lock, speed: float) -> str:
+    """Why the robot stopped before the end; nothing if it did not."""
+    try:
+        state = await take_part(page, robot, turn=turn, speed=speed)
+    except ExplorelabError as error:
+        return str(error)
+    return "" if state["stage"] == "finished" else f"the study ended for the robot at {state['stage']}"
+
+
+async def _check_there(client: httpx.AsyncClient, base_url: str) -> None:
+    try:
+        healthy = (await client.get("/api/health")).status_code == 200
+    except (httpx.TransportError, httpx.UnsupportedProtocol, httpx.InvalidURL):
+        healthy = False
+    if not healthy:
+        raise InputError(f"no study answers at {base_url}: start it with explorelab study serve.")

@@ -1,0 +1,168 @@
+"""The application: pages, the participants' and the researcher's interface, and what holds for every answer."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse
+from sqlalchemy.exc import DataError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from explorelab.study.admin.admin_routes import admin_router
+from explorelab.study.config.design import Study
+from explorelab.study.database.failures import in_words
+from explorelab.study.database.refusals import Refused
+from explorelab.study.database.store import Store
+from explorelab.study.server.built_pages import STATIC, check_built
+from explorelab.study.server.context import Context
+from explorelab.study.server.participant_routes import participant_router, pilot_key_of
+from explorelab.study.server.pulse import Pulse
+from explorelab.study.server.request_limits import BodyLimit, FormLimit, Pace
+from explorelab.study.session.steady_clock import told_clock
+
+MTURK = "https://*.mturk.com"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+    f"form-action 'self' {MTURK}; base-uri 'none'; frame-ancestors "
+)
+log = logging.getLogger("explorelab.study")
+
+
+def create_app(
+    study: Study, store: Store, *, admin_password: str, public_origin: str = "", now: Callable[[], float] | None = None
+) -> FastAPI:
+    """The application for a study on its database; closing the application closes the database."""
+    check_built()
+
+    context = Context(study, store, now or told_clock())
+    pulse = Pulse(store, context.now)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with pulse.beating():
+            yield
+        store.close()
+
+    # Redirects to an address with or without a slash would repeat the Host header, which anyone can write.
+    app = FastAPI(
+        title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
+        redirect_slashes=False,
+    )  # fmt: skip
+    app.include_router(participant_router(context, pilot_key_of(context)))
+    app.include_router(admin_router(context, admin_password, public_origin=public_origin, notices=pulse.notices))
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    _answer_errors(app)
+    # The last one is asked first.
+    app.add_middleware(BodyLimit)
+    app.add_middleware(FormLimit)
+    app.add_middleware(Pace, per_second=study.server.address_requests_per_second)
+    app.add_middleware(Guard)
+    return app
+
+
+def headers_of(path: str) -> dict[str, str]:
+    """What every answer carries."""
+    admin = path.startswith("/admin")
+    return {
+        "Content-Security-Policy": POLICY + ("'none'" if admin else f"'self' {MTURK}"),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        # Pages and built files may be kept if the server is asked each time: an upgrade shows at once.
+        "Cache-Control": "no-store" if path.startswith(("/api", "/admin")) else "no-cache",
+    }
+
+
+class Guard:
+    """Gives every answer its headers, HEAD wherever there is GET, and the log a line that does not tell who asked.
+
+    Below Starlette's own form of a middleware, which makes a task for each request and costs as much as a choice.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and add to its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, head = time.perf_counter(), scope["method"] == "HEAD"
+
+        async def guarded(message: Message) -> None:
+            if head and message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in headers_of(scope["path"]).items():
+                    headers.setdefault(name, value)
+                if log.isEnabledFor(logging.DEBUG):
+                    took_ms = 1e3 * (time.perf_counter() - began)
+                    log.debug("%s %s %d %.1f ms", scope["method"], scope["path"], message["status"], took_ms)
+            await send(message)
+
+        await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
+
+
+def _refusal(status: int, error: str, message: str, retry_after_s: int | None = None) -> JSONResponse:
+    headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
+    return JSONResponse({"error": error, "message": message}, status, headers)
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """Every refusal in one form."""
+
+    @app.exception_handler(Refused)
+    async def refused(_: Request, error: Refused) -> JSONResponse:
+        return _refusal(error.status, error.error, error.message, error.retry_after_s)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "body")
+        if first["type"] == "json_invalid":
+            return _refusal(400, "malformed", "The body must be JSON, and is not.")
+        return _refusal(422, "invalid", f"{where or 'the request'}: {first['msg']}.")
+
+    @app.exception_handler(HTTPException)
+    async def not_here(_: Request, error: HTTPException) -> JSONResponse:
+        words = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
+        answer = _refusal(error.status_code, words.get(error.status_code, "refused"), f"{error.detail}.")
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(Exception)
+    async def broken(request: Request, error: Exception) -> JSONResponse:
+        log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
+        answer = _refusal(500, "broken", "The server has failed at this; what was acknowledged before is kept.")
+        answer.headers.update(headers_of(request.url.path))
+        return answer
+
+    @app.exception_handler(UnicodeError)
+    @app.exception_handler(DataError)
+    async def no_text(_: Request, error: Exception) -> JSONResponse:
+        # Not the database's fault: half a character, a zero byte, a number beyond its bounds.
+        log.debug("a value could not be stored: %s", type(error).__name__)
+        return _refusal(422, "invalid", "The request has a value that cannot be stored.")
+
+    @app.exception_handler(DBAPIError)
+    @app.exception_handler(PoolTimeout)
+    async def busy(request: Request, error: Exception) -> JSONResponse:
+        # The statement's values may name a person: only the kind of failure goes to the log.
+        why = in_words(error)
+        log.error("the database failed: %s", why)
+        return _refusal(503, "busy", f"Nothing can be stored at present: {why}. Nothing was lost; try again.", 1)

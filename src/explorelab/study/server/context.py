@@ -1,0 +1,18 @@
+"""What every request is answered with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from explorelab.study.config.design import Study
+from explorelab.study.database.store import Store
+
+
+class Context(NamedTuple):
+    """The study, its database, and the clock."""
+
+    study: Study
+    store: Store
+    now: Callable[[], float]
+    """Seconds since 1970."""

@@ -1,0 +1,95 @@
+"""Looks after a server while it runs: its database, its clock, how far it is behind; and leaves a sign of life."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from explorelab.study.database.refusals import Refused
+from explorelab.study.database.store import Store, keep
+from explorelab.study.database.tables import settings
+from explorelab.study.database.vitals import notices
+from explorelab.study.session.steady_clock import ALIVE, SteadyClock
+
+LOOK_S = 1.0
+SIGN_S = 10.0
+LAG_S = 0.05
+VITALS = "vitals:"
+log = logging.getLogger("explorelab.study")
+
+
+class Pulse:
+    """One process of a server, looked after."""
+
+    def __init__(self, store: Store, now: Callable[[], float]) -> None:
+        self._store, self._now = store, now
+        self._name, self._stop = VITALS + secrets.token_hex(4), threading.Event()
+
+    @asynccontextmanager
+    async def beating(self) -> AsyncIterator[None]:
+        """Look after the server while the block lasts."""
+        looking = threading.Thread(target=self._look, name="pulse", daemon=True)
+        looking.start()
+        tasks = [asyncio.create_task(self._sign()), asyncio.create_task(self._measure())]
+        try:
+            yield
+        finally:
+            self._stop.set()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.to_thread(looking.join)
+
+    def _look(self) -> None:
+        while not self._stop.wait(LOOK_S):
+            with suppress(Exception):  # told where it happened; the next look must come
+                self._store.look()
+            if isinstance(self._now, SteadyClock):
+                self._store.vitals.clock(time.time() - self._now())
+
+    async def _sign(self) -> None:
+        """Write down now and then that there is a server, and how it is."""
+        while True:
+            await asyncio.sleep(SIGN_S)
+            with suppress(Exception):
+                await self._store.write(self._signed)
+
+    def _signed(self, connection: Connection) -> None:
+        now = self._now()
+        keep(connection, ALIVE, repr(now))
+        told = self._store.vitals.told(now)
+        if told["n_put_off"] or told["longest_wait_s"]:
+            keep(connection, self._name, json.dumps(told))
+
+    async def _measure(self) -> None:
+        """How far the event loop is behind: what waits there is seen by nobody else."""
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(LAG_S)
+            late_s = time.perf_counter() - began - LAG_S
+            load = self._store.load
+            load.lag_s += 0.3 * (late_s - load.lag_s)
+
+    async def notices(self) -> list[str]:
+        """What the researcher should know, from all processes of the server."""
+        now = self._now()
+        try:
+            others = await self._store.read(lambda connection: self._others(connection, now))
+        except Exception as error:  # then this process has enough to tell
+            if not isinstance(error, Refused):
+                log.error("the other processes' state cannot be read: %s", type(error).__name__)
+            others = []
+        return notices(self._store.vitals, others, now)
+
+    def _others(self, connection: Connection, now: float) -> list[dict[str, Any]]:
+        rows = connection.execute(select(settings).where(settings.c.name.startswith(VITALS)))
+        return [json.loads(row.value) for row in rows if row.name != self._name]

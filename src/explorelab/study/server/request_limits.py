@@ -1,0 +1,145 @@
+"""Bounds on what anyone may ask: how large, how often, and in what form."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache
+
+from fastapi import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from explorelab.study.database.refusals import Refused
+
+LARGEST_BODY = 64 * 1024
+LARGEST_HEAD = 32 * 1024
+"""Bytes of the request line and all headers."""
+REMEMBERED = 20_000
+"""Callers whose pace is kept in mind; the one not heard of for longest is forgotten first."""
+
+
+log = logging.getLogger("explorelab.study.server.connections")
+
+
+@lru_cache(4096)
+def network_of(address: str) -> str:
+    """An address, or of IPv6 the network of 2^64 addresses that one customer has."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address[:64]
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed)
+
+
+class Rate:
+    """A bucket for each caller that fills at a steady pace; a request takes one drop."""
+
+    def __init__(self, per_second: float, at_once: float) -> None:
+        self._per_second, self._at_once = per_second, at_once
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def count(self, caller: str, now: float) -> None:
+        """Refuse the request if the caller's bucket is empty."""
+        left, then = self._left.pop(caller, (self._at_once, now))
+        left = min(self._at_once, left + max(0.0, now - then) * self._per_second)
+        self._left[caller] = (max(0.0, left - 1), now)
+        if len(self._left) > REMEMBERED:
+            self._left.popitem(last=False)
+        if left < 1:
+            wait_s = max(1, round((1 - left) / self._per_second + 0.5))
+            raise Refused(429, "too-fast", f"Too many requests: try again in {wait_s} s.", wait_s)
+
+
+class Pace:
+    """Refuses requests of an address that sends too many, whoever it says it is."""
+
+    def __init__(self, app: ASGIApp, per_second: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._app, self._now = app, now
+        self._rate = Rate(per_second, 3 * per_second)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer it here."""
+        if scope["type"] == "http":
+            try:
+                self._rate.count(network_of((scope.get("client") or [""])[0]), self._now())
+            except Refused as refused:
+                log.warning("One address sends too many requests; if it is a proxy, name it with --trusted-proxies.")
+                await answer(send, refused.status, refused.error, refused.message, refused.retry_after_s)
+                return
+        await self._app(scope, receive, send)
+
+
+class FormLimit:
+    """Refuses headers that are too large, and addresses with a zero byte, which no database takes in a text."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer it here."""
+        if scope["type"] == "http":
+            path, query = scope["path"], scope["query_string"]
+            size = len(path) + len(query) + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+            if size > LARGEST_HEAD:
+                await answer(send, 431, "too-large", f"Address and headers must have at most {LARGEST_HEAD} bytes.")
+                return
+            if "\0" in path or b"%00" in query or b"\0" in query:
+                await answer(send, 400, "malformed", "The address must not hold a zero byte.")
+                return
+        await self._app(scope, receive, send)
+
+
+class BodyLimit:
+    """Refuses large bodies before they are read, and posts that are not JSON."""
+
+    def __init__(self, app: ASGIApp, largest: int = LARGEST_BODY) -> None:
+        self._app, self._largest = app, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer it here."""
+        if scope["type"] != "http" or scope["method"] not in ("POST", "PUT", "PATCH", "DELETE"):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or len(length) > 20 or int(length) > self._largest:
+            await self._too_large(send)
+            return
+        kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        if kind != b"application/json":
+            await answer(send, 415, "not-json", "The body must be JSON, with the header Content-Type: application/json.")
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._largest:
+                raise HTTPException(413, f"The body must be at most {self._largest} bytes")
+            return message
+
+        await self._app(scope, counted, send)
+
+    async def _too_large(self, send: Send) -> None:
+        await answer(send, 413, "too-large", f"The body must be at most {self._largest} bytes.")
+
+
+async def answer(send: Send, status: int, error: str, message: str, retry_after_s: int | None = None) -> None:
+    """A refusal below the level of routes."""
+    body = json.dumps({"error": error, "message": message}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    if retry_after_s is not None:
+        headers.append((b"retry-after", str(retry_after_s).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,254 @@
+"""Serving a study: the database brought up to date, the address printed, the server run until it is stopped."""
+
+from __future__ import annotations
+
+import gc
+import ipaddress
+import logging
+import os
+import re
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from explorelab.errors import InputError
+from explorelab.study.config.text_warnings import text_warnings
+from explorelab.study.server.built_pages import check_built
+from explorelab.study.server.listening import bound, run_workers
+from explorelab.study.server.public_address import below, parts_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from explorelab.study.config.design import Study
+    from explorelab.study.database.store import Store
+
+PASSWORD = "EXPLORELAB_ADMIN_PASSWORD"
+"""The environment variable that may hold the researcher's password."""
+SHORTEST = 8
+log = logging.getLogger("explorelab.study")
+
+
+class Links(NamedTuple):
+    """Where the study is."""
+
+    participants: str
+    admin: str
+    password: str | None
+    """The researcher's password, if it was made here and is to be shown."""
+    unfinished: list[str]
+    """What is still to be done to the texts, and what in them would be shown otherwise than meant."""
+    proxy_unnamed: bool = False
+    """Whether there seems to be a proxy that is not trusted: all people then share the limits of one address."""
+
+
+def is_local(host: str) -> bool:
+    """Whether only this computer can reach the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def password_for(host: str, file: Path | None) -> tuple[str, bool]:
+    """The researcher's password, and whether it was made here: only for an address that nobody else can reach."""
+    told = os.environ.get(PASSWORD, "")
+    if file is not None:
+        try:
+            told = file.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise InputError(f"{file}: cannot read the password: {error.strerror or error}.") from None
+    if told and len(told) < SHORTEST:
+        raise InputError(f"the researcher's password must have at least {SHORTEST} characters, got {len(told)}.")
+    if told:
+        return told, False
+    if not is_local(host):
+        raise InputError(
+            f"{host} can be reached by others, so the researcher's page needs a password: set {PASSWORD}, "
+            "or write it into a file and name that with --admin-password-file."
+        )
+    return secrets.token_urlsafe(12), True
+
+
+def unfinished(study: Study) -> list[str]:
+    """What of the study's templates has not been filled in yet, a line each."""
+    left = [
+        f"{page}.md still has {len(found)} place{'' if len(found) == 1 else 's'} to fill in, the first is {found[0]}"
+        for page, text in study.texts.pages.items()
+        if (found := re.findall(r"\*\*(\[[^]\n]{3,}\])\*\*", text))
+    ]
+    if study.completion.code == "CHANGE-ME":
+        left.append("study.toml still has the completion code CHANGE-ME")
+    return left
+
+
+def serve(
+    folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
+    public_url: str = "", as_it_is: bool = False, announce: Callable[[Links], None] = print, trusted_proxies: str = "",
+) -> None:  # fmt: skip
+    """Serve the study in this folder until interrupted."""
+    import uvicorn
+
+    from explorelab.study.config.study_folder import load_study
+
+    check_built()
+    study = load_study(folder)
+    password, made = password_for(host, password_file)
+    origin, prefix = parts_of(public_url)
+    proxies = trusted(trusted_proxies)
+    left = unfinished(study)
+    if left and not as_it_is and not is_local(host):
+        raise InputError("the study is not ready for people: " + "; ".join(left) + ". (--as-it-is serves it all the same.)")
+    bound(host, port).close()  # refused before people are told of it
+    dialect = begun(study, folder)
+    if workers > 1 and dialect == "sqlite":
+        raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
+    base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    warned = [*left, *text_warnings(study.texts)]
+    announce(Links(f"{base}/", f"{base}/admin", password if made else None, warned, bool(public_url) and not proxies))
+    # What was read here is what every worker serves, also one that is started later, whatever the files say by then.
+    served = partial(application, study, folder.resolve(), password, origin, prefix)
+    how = {**settings_of_server(proxies), "host": host, "port": port, "workers": workers}
+    if workers > 1:
+        run_workers(uvicorn.Config(served, **how))
+    else:
+        uvicorn.run(served, **how)
+
+
+def trusted(proxies: str) -> list[str]:
+    """The addresses and networks in a list with commas, also as they look where the server listens on IPv6."""
+    found: list[str] = []
+    for each in filter(None, (part.strip() for part in proxies.split(","))):
+        try:
+            network = ipaddress.ip_network(each)
+        except ValueError:
+            raise InputError(
+                "--trusted-proxies must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8, "
+                f"got {each!r}."
+            ) from None
+        found.append(str(network))
+        if network.version == 4:
+            found.append(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
+    return found
+
+
+def settings_of_server(proxies: list[str]) -> dict[str, Any]:
+    """How uvicorn serves. Whom a request comes from is believed of proxies that were named, and of nobody else."""
+    from explorelab.study.server.connections import IDLE_S
+
+    return {
+        "factory": True, "log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5, "ws": "none",
+        # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
+        "access_log": False,
+        "http": "explorelab.study.server.connections:Careful", "timeout_keep_alive": IDLE_S,
+        # Workers take seconds to start on a busy computer, and one that is slow to answer is not to be killed for it.
+        "timeout_worker_healthcheck": 20,
+        "proxy_headers": bool(proxies), "forwarded_allow_ips": proxies,
+    }  # fmt: skip
+
+
+def application(study: Study, folder: Path, password: str, public_origin: str = "", prefix: str = "") -> object:
+    """The application, in each worker process."""
+    from explorelab.study.server.application import create_app
+    from explorelab.study.server.connections import write_seldom
+    from explorelab.study.server.supervising import end_with_supervisor
+
+    end_with_supervisor()
+    write_seldom()
+    try:
+        store = opened(study, folder)
+        store.claim()
+    except InputError as error:
+        # In a worker that replaces another there is nobody to catch it.
+        log.error("%s", error)
+        sys.exit(1)
+    made = create_app(study, store, admin_password=password, public_origin=public_origin)
+    # All that is loaded stays: without it, the search for garbage stops everyone for 0.1 s now and then.
+    gc.collect()
+    gc.freeze()
+    return below(prefix, made)
+
+
+def begun(study: Study, folder: Path) -> str:
+    """The kind of database, which is whole and nobody else serves; the server's time is told to all its processes."""
+    from explorelab.study.database.claim import check_unserved
+    from explorelab.study.database.sqlite_file import check_whole
+    from explorelab.study.database.store import open_store
+    from explorelab.study.session.steady_clock import begin
+
+    store = open_store(study.database, folder)
+    try:
+        # Claimed first: a second server that is turned away must not write down what it would have served.
+        check_unserved(store.engine, store.file)
+        store.claim()
+        if store.file is not None:
+            check_whole(store.file)
+        # People get back the time in which nobody served them, and are under way again when promises are looked at.
+        _keep_word(store, study, lambda connection: begin(connection, 60 * study.server.return_within_minutes)())
+    finally:
+        store.close()
+    return store.dialect
+
+
+def opened(study: Study, folder: Path) -> Store:
+    """The study's database, if the study keeps its word to the people in it."""
+    from explorelab.study.database.store import open_store
+    from explorelab.study.session.steady_clock import told_clock
+
+    store = open_store(study.database, folder)
+    try:
+        _keep_word(store, study, lambda _: told_clock()())
+    except InputError:
+        store.close()
+        raise
+    return store
+
+
+def _keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -> None:
+    """Raise if the database is another study's, or people in it were promised something else than is served now."""
+    from explorelab.study.database.origin import check_origin
+    from explorelab.study.session.promises import check_promises
+
+    with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        check_origin(connection, study.name)
+        check_promises(connection, study, now(connection))
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a server of this study that runs in this process while the block lasts, on a free port."""
+    import threading
+
+    import uvicorn
+
+    from explorelab.study.config.study_folder import load_study
+
+    check_built()
+    study = load_study(folder)
+    begun(study, folder)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    password = os.environ.get(PASSWORD) or secrets.token_urlsafe(12)
+    served = partial(application, study, folder.resolve(), password)
+    config = uvicorn.Config(served, port=port, **settings_of_server([]))
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise InputError(f"the study in {folder} could not be served; start it by `explorelab study serve {folder}`.")
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)

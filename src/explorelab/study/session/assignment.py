@@ -1,0 +1,46 @@
+"""Which condition someone gets: at random among those with the fewest people who are taking part or have finished."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlalchemy import Connection, and_, func, or_, select, text
+
+from explorelab.study.config.design import Cell, Study
+from explorelab.study.database.refusals import not_now
+from explorelab.study.database.tables import people
+
+UNDER_WAY = ("instructions", "play")
+DONE = ("debriefing", "finished")
+LOCK = 7_305_201_410
+"""Number of the lock on PostgreSQL under which one person at a time is assigned; SQLite has a single writer anyway."""
+
+
+def assign(connection: Connection, study: Study, pilot: bool, now: float) -> Cell:
+    """A condition for one more person. Drop-outs do not count, and pilots only among themselves."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+    counts = counts_of(connection, study, pilot, now)
+    least = min(counts.values())
+    return secrets.choice([cell for cell in study.cells if counts[cell.name] == least])
+
+
+def counts_of(connection: Connection, study: Study, pilot: bool, now: float) -> dict[str, int]:
+    """How many people count in each condition: finished, or under way and seen within the time to come back."""
+    since = now - 60 * study.server.return_within_minutes
+    counted = or_(people.c.stage.in_(DONE), and_(people.c.stage.in_(UNDER_WAY), people.c.seen_at >= since))
+    rows = connection.execute(
+        select(people.c.cell, func.count())
+        .where(people.c.pilot == pilot, people.c.cell.is_not(None), counted)
+        .group_by(people.c.cell)
+    )
+    found = {str(cell): int(count) for cell, count in rows}
+    return {cell.name: found.get(cell.name, 0) for cell in study.cells}
+
+
+def cell_named(study: Study, name: str | None) -> Cell:
+    """The condition of someone who has one."""
+    found = next((cell for cell in study.cells if cell.name == name), None)
+    if found is None:
+        raise not_now("This study has been changed since you began, and cannot be continued.")
+    return found

@@ -1,0 +1,59 @@
+"""Who may not have played by hand, or not in time: what their choices are flagged with, and what their page told of itself.
+
+Such people are shown to the researcher, left out of choices.csv and of payments until someone says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from explorelab.study.database.tables import choices, events, people
+
+TOLD = ("simulated", "webdriver")
+"""Events by which a page says that no hand plays: it played by itself, or a program steers the browser."""
+SHARES: Mapping[str, float] = {"synthetic": 0.1, "early": 0.1, "hurried": 0.5, "regular": 0.5, "slow": 0.25, "absent": 0.95}
+"""Flags that raise a doubt about the person where at least this share of their choices has them; absent: no click."""
+LEAST = 3
+"""Choices with a flag, at least: everyone has a bad moment."""
+REASONS: Mapping[str, str] = {
+    "simulated": "the page played by itself",
+    "webdriver": "a program steered the browser",
+    "synthetic": "clicks that no mouse, finger or key made",
+    "early": "choices before their time was up",
+    "hurried": "clicks sooner than a hand can be",
+    "regular": "clicks always after the same time",
+    "slow": "much more time taken than the clock gives",
+    "absent": "hardly a click in the whole study",
+}
+"""What each word means, for people."""
+
+
+def doubts(n_choices: int, flags: Mapping[str, int], happened: Collection[str]) -> tuple[str, ...]:
+    """Why this person may not have played as people do; nothing if there is no reason to think so."""
+    told = [kind for kind in TOLD if kind in happened]
+    return (*told, *(word for word, share in SHARES.items() if flags.get(word, 0) >= max(LEAST, share * n_choices)))
+
+
+def doubted(connection: Connection, person: int | None = None) -> dict[int, tuple[str, ...]]:
+    """The reasons of everyone, or of one person, about whom there are any; robots are known to be robots."""
+    persons = select(people.c.id).where(people.c.pilot.is_(False))
+    if person is not None:
+        persons = persons.where(people.c.id == person)
+    happened: dict[int, set[str]] = {}
+    told = select(events.c.person, events.c.kind).where(events.c.kind.in_(TOLD), events.c.person.in_(persons))
+    for who, kind in connection.execute(told.distinct()):
+        happened.setdefault(who, set()).add(kind)
+    flags: dict[int, dict[str, int]] = {}
+    by = (choices.c.person, choices.c.flags, choices.c.missed)
+    counted: Any = select(*by, func.count()).where(choices.c.person.in_(persons))
+    made: dict[int, int] = {}
+    for who, words, missed, n in connection.execute(counted.group_by(*by)):
+        made[who] = made.get(who, 0) + n
+        for word in [*words.split(), *(["absent"] if missed else [])]:
+            counts = flags.setdefault(who, {})
+            counts[word] = counts.get(word, 0) + n
+    found = {who: doubts(made.get(who, 0), flags.get(who, {}), happened.get(who, ())) for who in flags | happened}
+    return {who: why for who, why in found.items() if why}

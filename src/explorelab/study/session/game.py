@@ -1,0 +1,248 @@
+"""The game as the server plays it: blocks begin, choices are checked, rewards drawn and kept."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+
+from explorelab.study.config.design import BlockPlan, Study, reward
+from explorelab.study.database.refusals import invalid, not_now, out_of_order
+from explorelab.study.database.tables import blocks, choices, people
+from explorelab.study.session.assignment import cell_named
+from explorelab.study.session.terms import terms_of
+
+START = 1_000_000
+"""Stands for a trial in the seed of a block's start square."""
+CLOCK_SLACK_MS = 1.0
+"""By how much a browser's clock, which is coarse on purpose, may fall short of the deadline."""
+OVERRUN_MS = 100.0
+SLOW_S = 4.0
+"""Longer than a poor network takes with question and answer, or a busy server with its `Retry-After`."""
+EARLY_S = 0.005
+"""By how much less time may have passed here than in the browser before a choice is doubted: no two clocks agree."""
+HURRIED = 0.05
+HURRIED_MS = 50.0
+"""No hand clicks within this share of the clock after it started, nor within so many milliseconds, again and again."""
+
+
+# Statements of a choice are made once: making them costs several times what the database takes to run them.
+_OF_BLOCK = (choices.c.person == bindparam("of_person"), choices.c.block == bindparam("of_block"))
+_BLOCK = select(blocks).where(blocks.c.person == bindparam("of_person"), blocks.c.number == bindparam("of_block"))
+_CHOICE = select(choices).where(*_OF_BLOCK, choices.c.trial == bindparam("of_trial"))
+_LAST = (
+    select(choices.c.trial, choices.c.arm, choices.c.goal, choices.c.reward, choices.c.received_at, choices.c.first_click_ms)
+    .where(*_OF_BLOCK)
+    .order_by(choices.c.trial.desc())
+    .limit(1)
+)
+_POINTS = select(func.coalesce(func.sum(choices.c.reward), 0.0)).where(*_OF_BLOCK, choices.c.trial <= bindparam("of_trial"))
+_KEEP = insert(choices)
+_STATE = ("seen_at", "points", "begun", "block", "stage", "bonus")
+_ADVANCE = (
+    update(people).where(people.c.id == bindparam("of_person")).values({name: bindparam(f"new_{name}") for name in _STATE})
+)
+
+
+class Report(NamedTuple):
+    """What the browser says about a choice."""
+
+    block: int
+    trial: int
+    goal: int | None
+    """The square that the yellow dot was put on; None: nobody clicked."""
+    clicks: list[tuple[int, float]]
+    elapsed_ms: float
+    pauses: int
+    attempt: int
+    by_hand: int | None = None
+    """How many of the clicks came from a mouse, a finger or a key; None: the page does not say."""
+
+
+class Made(NamedTuple):
+    """A choice that is kept."""
+
+    trial: int
+    arm: int
+    goal: int
+    """Where the yellow dot is from now on."""
+    reward: float
+    points: float
+    points_block: float
+    n_left: int
+
+
+class Place(NamedTuple):
+    """Where a block stands."""
+
+    trial: int
+    """The next one to be made."""
+    position: int
+    goal: int
+    last_reward: float | None
+    last_at: float
+    """When the clock of the next choice could start, by the server's clock."""
+    clicked_ms: float | None = None
+    """When the first click of the last choice came, by its clock."""
+
+
+def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
+    """The blocks of this person, as promised when they agreed to take part."""
+    if person.plan is None:
+        return study.plan(cell_named(study, person.cell))
+    return tuple(BlockPlan(**block) for block in json.loads(person.plan))
+
+
+def begin(connection: Connection, study: Study, person: Any, number: int, now: float) -> None:
+    """Begin a block: both dots at a random square. Once begun it is begun."""
+    if person.stage not in ("instructions", "play"):
+        raise not_now("Blocks are played after consent and before the debriefing.")
+    if number == person.block and person.begun:
+        return
+    if number != person.block:
+        raise out_of_order(f"The next block is number {person.block}, counted from 0, not {number}.")
+    plan = plans(study, person)[number]
+    start = start_square(person.seed, number, study.n_arms)
+    connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **plan._asdict()))
+    _change(connection, person, stage="play", begun=True, seen_at=now)
+
+
+def start_square(seed: int, number: int, n_arms: int) -> int:
+    """Where both dots are when a block begins: every square is as likely."""
+    return int(np.random.default_rng([seed, number, START]).integers(n_arms))
+
+
+def block_of(connection: Connection, person: Any, number: int) -> Any:
+    """A block that has been begun, or nothing."""
+    return connection.execute(_BLOCK, {"of_person": person.id, "of_block": number}).one_or_none()
+
+
+def place_of(connection: Connection, person: Any, block: Any) -> Place:
+    """Where the block stands: after its last choice, or at its start."""
+    last = connection.execute(_LAST, {"of_person": person.id, "of_block": block.number}).one_or_none()
+    if last is None:
+        return Place(0, block.start, block.start, None, block.begun_at)
+    return Place(last.trial + 1, last.arm, _yellow(block, last), last.reward, last.received_at, last.first_click_ms)
+
+
+def _yellow(block: Any, choice: Any) -> int:
+    """Where the yellow dot is after a choice: who travels keeps the goal."""
+    return int(choice.goal if block.dynamic == "travel" else choice.arm)
+
+
+def choose(connection: Connection, study: Study, person: Any, report: Report, now: float) -> Made:
+    """The choice, kept; if it was kept before, as it was then, whatever is said now."""
+    block = block_of(connection, person, report.block)
+    place = place_of(connection, person, block) if block is not None else None
+    if block is not None and place is not None and report.trial < place.trial:
+        key = {"of_person": person.id, "of_block": report.block, "of_trial": report.trial}
+        kept = connection.execute(_CHOICE, key).one()
+        return _made(connection, person.points, person, block, kept.trial, kept.arm, kept.goal, kept.reward)
+    if place is None or person.stage != "play" or not person.begun or report.block != person.block:
+        raise out_of_order(f"Block {report.block} is not being played.")
+    if report.trial != place.trial:
+        raise out_of_order(f"The next choice is number {place.trial}, counted from 0, not {report.trial}.")
+    _check(study, block, place, report)
+    flags = _flags(person, block, place, report, now - place.last_at)
+    goal = place.goal if report.goal is None else report.goal
+    arm = study.sampled(block.dynamic, place.position, goal)
+    if block.landscape not in study.landscapes:
+        raise not_now("This study has been changed since you began, and cannot be continued.")
+    drawn = reward(study.landscapes[block.landscape], arm, person.seed, report.block, report.trial)
+    connection.execute(
+        _KEEP,
+        {
+            "person": person.id, "block": report.block, "trial": report.trial, "position": place.position, "goal": goal,
+            "arm": arm, "reward": drawn, "missed": report.goal is None, "n_clicks": len(report.clicks),
+            "first_click_ms": report.clicks[0][1] if report.clicks else None,
+            "last_click_ms": report.clicks[-1][1] if report.clicks else None,
+            "clicks": json.dumps(report.clicks, separators=(",", ":")), "elapsed_ms": report.elapsed_ms,
+            "overrun_ms": report.elapsed_ms - block.deadline_ms, "pauses": report.pauses, "epoch": person.epoch,
+            "attempts": report.attempt, "received_at": now, "flags": flags,
+        },
+    )  # fmt: skip
+    points = person.points + (drawn if block.kind == "task" else 0.0)
+    _advance(connection, study, person, block, report.trial, points, now)
+    return _made(connection, points, person, block, report.trial, arm, goal, drawn)
+
+
+def _check(study: Study, block: Any, place: Place, report: Report) -> None:
+    """Refuse what cannot have happened."""
+    allowed = study.allowed(block.dynamic, place.position)
+    for square, _ in report.clicks:
+        if not 0 <= square < study.n_arms:
+            raise invalid(f"A square must be 0 to {study.n_arms - 1}, got {square}.")
+        if allowed is not None and square not in allowed:
+            raise invalid(f"Square {square} is not next to square {place.position}, where the dot is.")
+    if report.goal != (report.clicks[-1][0] if report.clicks else None):
+        raise invalid("goal must be the square clicked last, or null if none was clicked.")
+    times = [0.0, *(ms for _, ms in report.clicks), report.elapsed_ms]
+    if any(later < earlier for earlier, later in pairwise(times)):
+        raise invalid("Clicks must come one after another, between 0 and elapsed_ms.")
+    if report.elapsed_ms < block.deadline_ms - CLOCK_SLACK_MS:
+        raise invalid(f"A choice is recorded when its {block.deadline_ms} ms are up, got elapsed_ms {report.elapsed_ms:g}.")
+    if report.clicks and report.clicks[-1][1] > block.deadline_ms:
+        late = f"got one at {report.clicks[-1][1]:g} ms"
+        raise invalid(f"A click counts until the {block.deadline_ms} ms of its choice are up, {late}.")
+    if report.by_hand is not None and report.by_hand > len(report.clicks):
+        raise invalid(f"by_hand must be at most the number of clicks, {len(report.clicks)}, got {report.by_hand}.")
+
+
+def slack_s(clock_ms: float) -> float:
+    """By how much less time may have passed here than on the browser's clock: clocks are coarse, and run fast or slow."""
+    return min(max(0.1 * clock_ms, 2.0), 250.0) / 1000
+
+
+def _flags(person: Any, block: Any, place: Place, report: Report, waited_s: float) -> str:
+    """What is doubtful about a choice, or worth knowing; what cannot have taken so little time is refused.
+
+    An honest clock starts after the last answer was sent, so that the server sees at least as much time pass. Where that is
+    less than nothing the server's own clock was set back, and says nothing. Robots may try a study out in less time.
+    """
+    claimed_s, deadline_s = report.elapsed_ms / 1000, block.deadline_ms / 1000
+    if 0 <= waited_s < claimed_s - slack_s(report.elapsed_ms) and not person.pilot:
+        raise invalid(f"The choice came {waited_s:.3f} s after the last one, and says that {claimed_s:.3f} s have passed.")
+    first_ms = report.clicks[0][1] if report.clicks else None
+    found = {
+        "early": 0 <= waited_s < claimed_s - EARLY_S,
+        "clock": waited_s < 0,
+        "overrun": report.elapsed_ms - block.deadline_ms >= OVERRUN_MS,
+        "paused": report.pauses > 0,
+        "retried": report.attempt > 1,
+        "slow": waited_s - deadline_s > SLOW_S,
+        "synthetic": not person.pilot and (report.by_hand or 0) < len(report.clicks),
+        "hurried": first_ms is not None and first_ms < min(HURRIED * block.deadline_ms, HURRIED_MS),
+        "regular": first_ms is not None and first_ms == place.clicked_ms,
+    }
+    return " ".join(name for name, so in found.items() if so)
+
+
+def _advance(connection: Connection, study: Study, person: Any, block: Any, trial: int, points: float, now: float) -> None:
+    """The person after a choice: perhaps at the end of a block, or of all of them."""
+    over = trial + 1 == block.n_trials
+    last = over and block.number + 1 == len(plans(study, person))
+    bonus = terms_of(study, person).payment.bonus(points) if last else None
+    after = (now, points, not over, block.number + over, "debriefing" if last else "play", bonus)
+    new = {f"new_{name}": value for name, value in zip(_STATE, after, strict=True)}
+    connection.execute(_ADVANCE, {"of_person": person.id, **new})
+
+
+def points_of(connection: Connection, person: Any, number: int, until: int | None = None) -> float:
+    """The points of a block, up to and with a trial."""
+    key = {"of_person": person.id, "of_block": number, "of_trial": START if until is None else until}
+    return float(connection.execute(_POINTS, key).scalar_one())
+
+
+def _made(
+    connection: Connection, points: float, person: Any, block: Any, trial: int, arm: int, goal: int, drawn: float
+) -> Made:
+    in_block = points_of(connection, person, block.number, trial)
+    yellow = goal if block.dynamic == "travel" else arm
+    return Made(trial, arm, yellow, drawn, points, in_block, block.n_trials - trial - 1)
+
+
+def _change(connection: Connection, person: Any, **values: Any) -> None:
+    connection.execute(update(people).where(people.c.id == person.id).values(values))

@@ -1,0 +1,113 @@
+"""Who has come: read from the address of the page, as Prolific and MTurk write it, or from the browser's own key."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from explorelab.study.database.refusals import invalid
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""MTurk's name for an assignment that has not been accepted."""
+LONGEST = 128
+PLAIN = re.compile(rf"[A-Za-z0-9_.-]{{1,{LONGEST}}}")
+"""What platforms call people; a link that was pasted without being filled in has braces."""
+
+
+class Arrival(NamedTuple):
+    """Someone at the door."""
+
+    source: str
+    identity: str
+    """SHA-256 of source and who they are, and in the database a keyed hash of that: the same person has the same."""
+    browser: str
+    """SHA-256 of the browser's key, which nobody else knows."""
+    platform_id: str | None = None
+    platform_session: str | None = None
+    platform_study: str | None = None
+    submit_to: str | None = None
+    agent: str | None = None
+    """Of a robot: what plays."""
+
+
+def is_preview(query: Mapping[str, str]) -> bool:
+    """Whether someone on MTurk only looks."""
+    return query.get("assignmentId") == PREVIEW
+
+
+def wants_to_simulate(query: Mapping[str, str]) -> bool:
+    """Whether the link asks the page to play by itself."""
+    return any(name.strip().lower() == "simulate" for name in query)
+
+
+def who(query: Mapping[str, str], key: str, pilot: bool) -> Arrival:
+    """Who has come. Robots say so with a key of the server; everybody else is a person."""
+    browser = identity_of("browser", key)
+    if pilot:
+        said = "".join(letter for letter in query.get("agent", "")[:2000] if letter.isprintable())
+        return Arrival("pilot", identity_of("pilot", key), browser, agent=said)
+    if "PROLIFIC_PID" in query:
+        name = _name("PROLIFIC_PID", query)
+        session, study = (_optional(each, query) for each in ("SESSION_ID", "STUDY_ID"))
+        return Arrival("prolific", identity_of("prolific", name), browser, name, session, study)
+    if "workerId" in query:
+        name = _name("workerId", query)
+        session, study = (_optional(each, query) for each in ("assignmentId", "hitId"))
+        submit_to = _submit_to(query.get("turkSubmitTo", ""))
+        return Arrival("mturk", identity_of("mturk", name), browser, name, session, study, submit_to)
+    return Arrival("plain", identity_of("plain", key), browser)
+
+
+def keyed(arrival: Arrival, secret: bytes) -> Arrival:
+    """The arrival as it is kept: without the study's secret nobody can try a list of names against the database."""
+    return arrival._replace(identity=keyed_identity(arrival.identity, secret))
+
+
+def keyed_identity(identity: str, secret: bytes) -> str:
+    """A keyed hash of a plain one."""
+    return hmac.new(secret, b"identity:" + identity.encode(), sha256).hexdigest()
+
+
+def proven(arrival: Arrival, known: Any) -> bool:
+    """Whether who has come is the person known by this name: by the browser's key, or the platform's session as first seen.
+
+    What a platform calls someone is no secret, and anyone can write it into a link.
+    """
+    if known.source in ("plain", "pilot"):
+        return True  # the name itself is made from the key
+    same_session = bool(arrival.platform_session) and arrival.platform_session == known.first_session
+    return arrival.browser == known.browser or same_session
+
+
+def identity_of(source: str, name: str) -> str:
+    """By what someone is known, before the study's secret is mixed in."""
+    return sha256(f"{source}:{name}".encode()).hexdigest()
+
+
+def _name(key: str, query: Mapping[str, str]) -> str:
+    value = query[key].strip()
+    if not PLAIN.fullmatch(value):
+        raise invalid(
+            f"This link is incomplete: {key} in it must be 1 to {LONGEST} letters and digits, as the platform fills it in. "
+            "Please tell the researchers."
+        )
+    return value
+
+
+def _optional(key: str, query: Mapping[str, str]) -> str | None:
+    return _name(key, query) if query.get(key, "").strip() else None
+
+
+def _submit_to(address: str) -> str | None:
+    """Where to return to, if that is MTurk: the address comes from the link, and anyone can write a link."""
+    scheme, _, rest = address.partition("://")
+    host = rest.split("/", 1)[0].lower()
+    known = host == "mturk.com" or host.endswith(".mturk.com")
+    return (
+        f"https://{host}"
+        if scheme == "https" and known and set(host) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-")
+        else None
+    )

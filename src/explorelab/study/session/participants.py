@@ -1,0 +1,184 @@
+"""People's way through the study: arriving, consenting, finishing, withdrawing. Each function is one transaction's work."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+
+from explorelab.study.config.design import Study
+from explorelab.study.database.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
+from explorelab.study.database.store import remembered
+from explorelab.study.database.tables import blocks, choices, consents, deletions, events, people
+from explorelab.study.session.assignment import UNDER_WAY, assign
+from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, proven
+from explorelab.study.session.terms import offered
+from explorelab.study.session.tokens import new_code
+
+_PERSON = select(people).where(people.c.code == bindparam("of_code"))
+_LOCKED = _PERSON.with_for_update()
+NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "platform_study", "submit_to", "first_session"))
+ENDED = ("finished", "declined", "withdrawn")
+OPEN = ("consent", "declined")
+"""Stages at which nobody has agreed: whoever comes under the same name does not find the place taken."""
+
+
+def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Any:
+    """The person who has come: someone known continues, someone new is entered. A new page replaces the last one.
+
+    Whoever stayed away for too long is returned as they are: `expired` says so of them.
+    """
+    known = _named(connection, arrival.identity)
+    if known is not None and not proven(arrival, known):
+        if known.stage not in OPEN:
+            raise elsewhere()
+        # Nobody has agreed under this name: both may read on, and who agrees first has it.
+        arrival = arrival._replace(identity=identity_of("aside", f"{arrival.identity}:{arrival.browser}"))
+        known = _named(connection, arrival.identity)
+    if known is None:
+        values: dict[str, Any] = {
+            **arrival._asdict(), "first_session": arrival.platform_session, "code": new_code(),
+            "pilot": arrival.source == "pilot", "seed": secrets.randbits(62),
+            "stage": "consent", "block": 0, "begun": False, "epoch": 1, "page": page, "points": 0.0,
+            "arrived_at": now, "seen_at": now,
+        }  # fmt: skip
+        number = connection.execute(insert(people).values(values)).inserted_primary_key[0]  # type: ignore[index]
+        return _row(connection, int(number))
+    if known.page == page or expired(known, study, now):
+        return known
+    session = {"platform_session": arrival.platform_session, "submit_to": arrival.submit_to}
+    if known.first_session is None:
+        session["first_session"] = arrival.platform_session
+    if known.stage in ENDED:
+        session = {}  # a bonus goes where it was earned, and what was deleted does not come back
+    changes = {
+        **({name: value for name, value in session.items() if value}),
+        "page": page,
+        "epoch": known.epoch + 1,
+        "seen_at": now,
+    }
+    _change(connection, known, **changes)
+    return _row(connection, known.id)
+
+
+def _named(connection: Connection, identity: str) -> Any:
+    return connection.execute(select(people).where(people.c.identity == identity).with_for_update()).one_or_none()
+
+
+def _make_room(connection: Connection, known: Any) -> None:
+    """Give up a name that somebody came under and never agreed; from consent on it is held, and others are refused."""
+    if known.stage not in OPEN:
+        raise elsewhere()
+    _change(connection, known, identity=identity_of("aside", known.code))
+
+
+def _hold_place(connection: Connection, person: Any) -> None:
+    """Take the place under the person's name; who agrees first has it."""
+    if person.platform_id is None:
+        return
+    secret = bytes.fromhex(remembered(connection, "secret"))
+    identity = keyed_identity(identity_of(person.source, person.platform_id), secret)
+    if person.identity != identity:
+        holder = _named(connection, identity)
+        if holder is not None:
+            _make_room(connection, holder)
+        _change(connection, person, identity=identity)
+
+
+def expired(person: Any, study: Study, now: float) -> bool:
+    """Whether someone in the middle has stayed away for too long."""
+    return person.stage in UNDER_WAY and now - person.seen_at > 60 * study.server.return_within_minutes
+
+
+def found(connection: Connection, code: str, epoch: int | None, locked: bool = True) -> Any:
+    """The person with this code, at their last page; in a transaction that writes, nobody else changes them meanwhile."""
+    person = connection.execute(_LOCKED if locked else _PERSON, {"of_code": code}).one_or_none()
+    if person is None:
+        raise no_token()
+    if epoch is not None and epoch != person.epoch:
+        raise taken_over()
+    return person
+
+
+def in_time(study: Study, person: Any, now: float) -> Any:
+    """The person, unless they stayed away for too long: their place in the design has been given to somebody else."""
+    if expired(person, study, now):
+        raise not_now("You have been away for too long to go on with this study.")
+    return person
+
+
+def version_of(text: str) -> str:
+    """By what a version of a text is known."""
+    return sha256(text.encode()).hexdigest()
+
+
+def consent(connection: Connection, study: Study, person: Any, agreed: bool, version: str, now: float) -> Any:
+    """The person after their answer; the same answer again changes nothing."""
+    text = study.texts.pages["consent"]
+    earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
+    if earlier is not None:
+        if earlier.agreed != agreed:
+            raise not_now("Consent has been answered already; to stop taking part, withdraw.")
+        return person
+    if person.stage != "consent":
+        raise not_now("Consent is not asked for at this stage.")
+    if version != version_of(text):
+        raise out_of_order("The text has changed since it was shown: load the page again.")
+    if agreed:
+        _hold_place(connection, person)
+    connection.execute(insert(consents).values(person=person.id, agreed=agreed, at=now, version=version, text=text))
+    if agreed:
+        cell = assign(connection, study, person.pilot, now)
+        plan = json.dumps([block._asdict() for block in study.plan(cell)])
+        _change(connection, person, stage="instructions", cell=cell.name, plan=plan, terms=offered(study), seen_at=now)
+    else:
+        # Nothing is to be paid, so that nothing of the platform's need be kept.
+        _change(connection, person, stage="declined", seen_at=now, **NAMELESS)
+    return _row(connection, person.id)
+
+
+def finish(connection: Connection, person: Any, now: float) -> Any:
+    """The person at the end; they have read the debriefing."""
+    if person.stage == "finished":
+        return person
+    if person.stage != "debriefing":
+        raise not_now("There are choices left to make before the end.")
+    _change(connection, person, stage="finished", finished_at=now, seen_at=now)
+    return _row(connection, person.id)
+
+
+def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> Any:
+    """The person after leaving; if they wish, with everything of theirs deleted."""
+    if person.stage == "declined":
+        raise not_now("Nothing is kept of someone who declined.")
+    if erase and (person.stage != "withdrawn" or person.cell is not None):
+        erased(connection, person, "participant", now)
+    if person.stage in OPEN and person.platform_id is not None:
+        _make_room(connection, person)
+    _change(connection, person, stage="withdrawn", seen_at=now)
+    return _row(connection, person.id)
+
+
+def erased(connection: Connection, person: Any, by: str, now: float) -> int:
+    """How many choices were deleted, with all else of the person but the bare row, which bars a second time."""
+    counted = select(func.count()).select_from(choices).where(choices.c.person == person.id)
+    n_choices = int(connection.execute(counted).scalar_one())
+    for table in (choices, events, blocks, consents):
+        connection.execute(delete(table).where(table.c.person == person.id))
+    _change(
+        connection, person, stage="withdrawn", cell=None, plan=None, terms=None, points=0.0, bonus=None, seed=0, agent=None,
+        block=0, begun=False, **NAMELESS,
+    )  # fmt: skip
+    connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
+    return n_choices
+
+
+def _row(connection: Connection, number: int) -> Row[Any]:
+    return connection.execute(select(people).where(people.c.id == number)).one()
+
+
+def _change(connection: Connection, person: Any, **values: Any) -> None:
+    connection.execute(update(people).where(people.c.id == person.id).values(values))

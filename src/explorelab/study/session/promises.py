@@ -1,0 +1,57 @@
+"""What a study may not change while people are under way: the squares, what they are worth, and what it pays."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from sqlalchemy import Connection, insert, select, update
+
+from explorelab.errors import InputError
+from explorelab.study.config.design import Study
+from explorelab.study.database.tables import people, settings
+from explorelab.study.session.assignment import UNDER_WAY
+from explorelab.study.session.terms import keep_terms
+
+GRID = "grid"
+
+
+def check_promises(connection: Connection, study: Study, now: float) -> None:
+    """Refuse to serve what would break the blocks of people under way; remember what is served and promised."""
+    keep_terms(connection, study)
+    promised = {row.name: row.value for row in connection.execute(select(settings).where(settings.c.name.like("served:%")))}
+    offered = {f"served:{name}": value for name, value in _fingerprints(study).items()}
+    for name in sorted(_needed(connection, study, now)):
+        key = f"served:{name}"
+        what = "the grid" if name == GRID else f"landscape {name.removeprefix('landscape:')!r}"
+        if key not in offered:
+            raise InputError(
+                f"people who are under way still have blocks on {what}: leave it in study.toml until they are done."
+            )
+        if promised.get(key, offered[key]) != offered[key]:
+            raise InputError(
+                f"people who are under way play on {what} as it was: change it in study.toml when they are done."
+            )
+    for key, value in offered.items():
+        if key not in promised:
+            connection.execute(insert(settings).values(name=key, value=value))
+        elif promised[key] != value:
+            connection.execute(update(settings).where(settings.c.name == key).values(value=value))
+
+
+def _needed(connection: Connection, study: Study, now: float) -> set[str]:
+    """What people under way still have before them."""
+    since = now - 60 * study.server.return_within_minutes
+    query = select(people.c.plan, people.c.block).where(people.c.stage.in_(UNDER_WAY), people.c.seen_at >= since)
+    rows = list(connection.execute(query))
+    blocks = [block for row in rows for block in json.loads(row.plan or "[]")[row.block :]]
+    return {f"landscape:{block['landscape']}" for block in blocks} | ({GRID} if rows else set())
+
+
+def _fingerprints(study: Study) -> dict[str, str]:
+    """A short mark of each thing that must stay as it is."""
+    marks = {GRID: f"{study.width} x {study.height}"}
+    for name, task in study.landscapes.items():
+        worth = f"{task.means.tolist()} {task.noise}"
+        marks[f"landscape:{name}"] = sha256(worth.encode()).hexdigest()
+    return marks

@@ -1,0 +1,138 @@
+"""What a page is told to show: the stage, its text, and of the game nothing but the block in play."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from explorelab.study.config.design import Completion, Study
+from explorelab.study.config.markdown import to_html
+from explorelab.study.config.texts import texts_for
+from explorelab.study.session import game
+from explorelab.study.session.participants import version_of
+from explorelab.study.session.terms import Terms, bonus_of, terms_of
+
+type Stage = Literal[
+    "consent", "instructions", "ready", "play", "debriefing", "finished", "declined", "withdrawn", "preview", "expired"
+]  # fmt: skip
+
+
+class BlockShown(BaseModel):
+    """The block in play or next to be played."""
+
+    number: int
+    n_blocks: int
+    kind: Literal["training", "task"]
+    number_of_kind: int
+    """Counted from 0 among training or task blocks."""
+    n_of_kind: int
+    dynamic: Literal["standard", "neighbour", "travel"]
+    deadline_ms: int
+    n_trials: int
+    width: int
+    height: int
+    trial: int | None = None
+    """The next choice, counted from 0; this and the following only once the block has begun."""
+    position: int | None = None
+    goal: int | None = None
+    last_reward: float | None = None
+    points_block: float | None = None
+
+
+class PaymentShown(BaseModel):
+    """What someone has earned."""
+
+    currency: str
+    base: float
+    bonus: float
+    total: float
+
+
+class CompletionShown(BaseModel):
+    """How someone leaves."""
+
+    code: str
+    redirect: str
+    submit_to: str | None
+
+
+class State(BaseModel):
+    """What to show now."""
+
+    stage: Stage
+    epoch: int
+    language: str
+    direction: Literal["ltr", "rtl"]
+    consent_version: str | None = None
+    html: dict[str, str] = {}
+    block: BlockShown | None = None
+    points: float = 0.0
+    payment: PaymentShown | None = None
+    completion: CompletionShown | None = None
+
+
+@lru_cache(maxsize=64)
+def _html(text: str) -> str:
+    return to_html(text)
+
+
+def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None = None) -> State:
+    """A stage without anything of a person's but the terms that its text may speak of."""
+    texts = study.texts if terms is None else texts_for(study, terms.payment)
+    text = texts.pages.get(stage)
+    return State(
+        stage=stage, epoch=epoch, language=study.texts.language, direction=study.texts.direction,
+        html={} if text is None else {stage: _html(text)},
+    )  # fmt: skip
+
+
+def state_of(connection: Connection, study: Study, person: Any) -> State:
+    """What this person's page shows now."""
+    stage: Stage = "ready" if person.stage == "play" and not person.begun else person.stage
+    terms = terms_of(study, person)
+    state = bare_state(study, stage, person.epoch, terms)
+    state.points = person.points
+    if stage == "consent":
+        state.consent_version = version_of(study.texts.pages["consent"])
+    if stage in ("instructions", "ready", "play"):
+        state.block = _block(connection, study, person)
+    if stage in ("debriefing", "finished"):
+        bonus, base = bonus_of(study, person), terms.payment.base
+        total = round(base + bonus, 2)
+        state.payment = PaymentShown(currency=terms.payment.currency, base=base, bonus=bonus, total=total)
+    if stage == "finished":
+        state.completion = _completion(terms.completion, person)
+    return state
+
+
+def _completion(completion: Completion, person: Any) -> CompletionShown:
+    """How this person leaves; without a platform that knows who they are, with a code that does."""
+    code, redirect = completion.code, completion.redirect
+    redirect = redirect.replace("{code}", quote(code, safe=""))
+    if person.source == "plain":
+        code = "-".join(part for part in (code, person.code) if part)
+        redirect = "" if "prolific.co" in redirect else redirect
+    return CompletionShown(code=code, redirect=redirect, submit_to=person.submit_to)
+
+
+def _block(connection: Connection, study: Study, person: Any) -> BlockShown:
+    plans = game.plans(study, person)
+    plan = plans[person.block]
+    kinds = [each.kind for each in plans]
+    shown = BlockShown(
+        number=person.block, n_blocks=len(plans), kind=plan.kind, number_of_kind=kinds[: person.block].count(plan.kind),
+        n_of_kind=kinds.count(plan.kind), dynamic=plan.dynamic, deadline_ms=plan.deadline_ms, n_trials=plan.n_trials,
+        width=study.width, height=study.height,
+    )  # fmt: skip
+    block = game.block_of(connection, person, person.block) if person.begun else None
+    if block is not None:
+        # What was told when the block began holds to its end, whatever the study file says by now.
+        place = game.place_of(connection, person, block)
+        shown.dynamic, shown.deadline_ms, shown.n_trials = block.dynamic, block.deadline_ms, block.n_trials
+        shown.trial, shown.position, shown.goal, shown.last_reward = place[:4]
+        shown.points_block = game.points_of(connection, person, person.block)
+    return shown

@@ -1,0 +1,61 @@
+"""Time that goes on evenly: setting the computer's clock neither expires people nor makes their choices too early.
+
+The server keeps one time from its start on, the same in all its processes. Across a restart, time does not go back, and
+the time in which no server ran does not count as someone's absence: nobody could have come.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from sqlalchemy import Connection, select, update
+
+from explorelab.study.database.store import keep
+from explorelab.study.database.tables import people, settings
+from explorelab.study.session.assignment import UNDER_WAY
+
+OFFSET = "EXPLORELAB_CLOCK"
+"""Name of the environment variable with the difference between the study's time and the monotonic clock."""
+ALIVE = "alive_at"
+UNNOTICED_S = 60.0
+"""A pause of the server that nobody's time to come back is lengthened for."""
+
+
+def since_boot() -> float:
+    """Seconds that have passed, those in which the computer slept included where the system counts them."""
+    asleep_too = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if asleep_too is None else time.clock_gettime(asleep_too)
+
+
+class SteadyClock:
+    """Seconds since 1970 as the computer had them when the server was started, and even from there on."""
+
+    def __init__(self, offset_s: float | None = None) -> None:
+        self._offset_s = time.time() - since_boot() if offset_s is None else offset_s
+
+    def __call__(self) -> float:
+        """The time."""
+        return self._offset_s + since_boot()
+
+
+def told_clock() -> SteadyClock:
+    """The clock of the server that this process is a worker of."""
+    told = os.environ.get(OFFSET)
+    return SteadyClock(float(told) if told else None)
+
+
+def begin(connection: Connection, window_s: float) -> SteadyClock:
+    """The clock of a server that starts now, which all its processes are told.
+
+    People under way who were within their time to come back (`window_s`) when the last server stopped have as much left now.
+    """
+    row = connection.execute(select(settings.c.value).where(settings.c.name == ALIVE)).scalar()
+    alive_at = float(row) if row else None
+    now = time.time() if alive_at is None else max(time.time(), alive_at)
+    os.environ[OFFSET] = repr(now - since_boot())
+    if alive_at is not None and now - alive_at > UNNOTICED_S:
+        under_way = people.c.stage.in_(UNDER_WAY) & (people.c.seen_at >= alive_at - window_s)
+        connection.execute(update(people).where(under_way).values(seen_at=people.c.seen_at + (now - alive_at)))
+    keep(connection, ALIVE, repr(now))
+    return told_clock()

@@ -1,0 +1,122 @@
+"""Means and places from lists, or from files named in a task's table."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab.errors import InputError
+
+
+def numbers_of(name: str, value: Any, folder: Path) -> np.ndarray:
+    """One or two dimensions of numbers: as they are, or from a file in the folder."""
+    if isinstance(value, str):
+        from explorelab.simulation.run_file import read_numbers
+
+        value = read_numbers(str(folder / value))
+    array = checks.numbers(name, value)
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise InputError(
+            f"{name} must be a list of numbers, a table means[x][y], or a file of them, got {checks.shown(value)}."
+        )
+    return array
+
+
+def means_for_each(value: Any, folder: Path) -> dict[str, np.ndarray]:
+    """Mean rewards for each value of a column: a table, a JSON file {value: means}, or a CSV file (value, then means)."""
+    if isinstance(value, str):
+        path = folder / value
+        value = _json(path) if path.suffix == ".json" else _labelled_rows(path)
+    if not isinstance(value, Mapping) or not value:
+        raise InputError(f"means must be a table with means for each value of means_by, got {checks.shown(value)}.")
+    means = {str(label): numbers_of(f"means of {label}", numbers, folder) for label, numbers in value.items()}
+    shapes = {array.shape for array in means.values()}
+    if len(shapes) > 1:
+        raise InputError(f"means must have as many numbers for each value of means_by, got shapes {sorted(shapes)}.")
+    return means
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the file: {error.strerror or error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not a JSON file: {error}.") from None
+
+
+def _rows(path: Path) -> list[list[str]]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the file: {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected text in UTF-8: {error}.") from None
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines) if any(cell.strip() for cell in row)]
+    if not rows:
+        raise InputError(f"{path}: expected a table of numbers, got an empty file.")
+    return rows
+
+
+def _labelled_rows(path: Path) -> dict[str, list[float]]:
+    """Rows of a CSV file: a header, then in each row a label and its numbers."""
+    rows = _rows(path)[1:]
+    for label, count in Counter(row[0] for row in rows).most_common(1):
+        if count > 1:
+            raise InputError(f"{path}: expected each value of means_by once, got {label!r} {count} times.")
+    return {row[0]: [_number(path, i + 2, cell) for cell in row[1:]] for i, row in enumerate(rows)}
+
+
+def _number(path: Path, row: int, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{path}, row {row}: expected a number, got {checks.shown(text)}.") from None
+
+
+def places_of(name: str, value: Any, folder: Path) -> np.ndarray:
+    """Where each arm lies (arm x dimension): as it is, or from a CSV file, x and y in a row for each arm.
+
+    A header is passed over; a column `arm` in it says which arm a row is about.
+    """
+    array = _places_in(folder / value) if isinstance(value, str) else checks.numbers(name, value)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(
+            f"{name} must be a place for each arm, [[x, y], ...], or a CSV file of them, got {checks.shown(value)}."
+        )
+    return array
+
+
+def _places_in(path: Path) -> np.ndarray:
+    rows = _rows(path)
+    header = rows[0] if any(_is_text(cell) for cell in rows[0]) else []
+    body, above = rows[1:] if header else rows, 2 if header else 1
+    width = len(rows[0])
+    short = next((i for i, row in enumerate(body) if len(row) != width), None)
+    if short is not None:
+        raise InputError(f"{path}, row {short + above}: expected {width} numbers, got {len(body[short])}.")
+    table = checks.numbers(str(path), [[_number(path, i + above, cell) for cell in row] for i, row in enumerate(body)])
+    if "arm" not in header:
+        return table
+    at = header.index("arm")
+    order = table[:, at] - table[:, at].min()
+    if sorted(order.tolist()) != list(range(len(table))):
+        raise InputError(f"{path}: column arm must number the arms one by one, each once.")
+    return np.delete(table[np.argsort(order)], at, axis=1)
+
+
+def _is_text(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,229 @@
+"""Tasks: what each arm is worth, how rewards vary, where one may go next and what a move costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.errors import InputError
+from explorelab.tasks.graphs import Moves, moves
+from explorelab.tasks.places import distances_between, walks_between
+
+LARGEST_COST = 1e30
+"""Sums of costs stay finite in single precision."""
+
+type Vector = np.ndarray
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How a reward varies about its arm's mean."""
+
+    kind: Literal["gaussian", "integer-uniform"]
+    scale: float
+    """Standard deviation (gaussian), or the largest deviation (integer-uniform on -scale .. scale)."""
+
+    @property
+    def var(self) -> float:
+        """Variance of a reward; for integers -h .. h it is h (h + 1) / 3, so 10 for the paper's -5 .. 5."""
+        return self.scale**2 if self.kind == "gaussian" else self.scale * (self.scale + 1) / 3
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What it costs to go from one arm to another."""
+
+    mean: np.ndarray
+    """Expected cost from arm (row) to arm (column); nothing for staying."""
+    kind: Literal["fixed", "exponential", "uniform"] = "fixed"
+    """Every move at its mean cost, or drawn anew: exponential, or uniform between 0 and twice the mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """True means, reward noise, places, moves and costs."""
+
+    means: Vector
+    noise: Noise
+    name: str = "bandit"
+    places: np.ndarray | None = None
+    """Where each arm lies (arm x dimension), for spatial priors and distances; None: nowhere in particular."""
+    moves: Moves | None = None
+    """The graph of allowed moves; None: any arm may follow any other."""
+    costs: Costs | None = None
+    start: int | None = None
+    """Where the agent stands before its first choice (not itself a choice); None: nowhere, so the first choice is free."""
+    note: str = ""
+    """What a reader must know wherever results on this task are shown."""
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms there are."""
+        return len(self.means)
+
+    @property
+    def best(self) -> float:
+        """The highest mean reward, m_{i*}."""
+        return float(self.means.max())
+
+    @property
+    def gaps(self) -> Vector:
+        """Delta_i, the regret of choosing each arm once."""
+        return self.best - self.means
+
+    @property
+    def distances(self) -> np.ndarray | None:
+        """Euclidean distance between every pair of arms, if they lie somewhere."""
+        return None if self.places is None else distances_between(self.places)
+
+    @property
+    def walks(self) -> np.ndarray | None:
+        """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
+        return None if self.places is None else walks_between(self.places)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_arms} arms", f"{self.noise.kind} noise of variance {self.noise.var:g}"]
+        parts += ["graph of moves"] if self.moves is not None else []
+        parts += [f"{self.costs.kind} transition costs"] if self.costs is not None else []
+        return f"<Task {self.name}: {', '.join(parts)}>"
+
+
+def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
+    """A task with these mean rewards and Gaussian noise, any arm after any other."""
+    array = checks.numbers("means", means)
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"means must be a list with one number for each arm, got an array of shape {array.shape}.")
+    return Task(array, gaussian_noise(noise_var), name)
+
+
+def line(means: Any, noise_var: Any = 1.0, name: str = "line") -> Task:
+    """A task whose arms lie on a line, one apart, at 0, 1, 2, ..."""
+    task = bandit(means, noise_var, name)
+    return replace(task, places=np.arange(task.n_arms, dtype=float)[:, None])
+
+
+def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
+    """A task whose arms are the squares of a grid, `means[x][y]`, one apart; arm number = x * height + y."""
+    array = checks.numbers("means", means)
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(f"means of a grid must have two dimensions, x and y, got an array of shape {array.shape}.")
+    task = bandit(array.ravel(), noise_var, name)
+    x, y = np.divmod(np.arange(array.size), array.shape[1])
+    return replace(task, places=np.stack([x, y], axis=1).astype(float))
+
+
+def gaussian_noise(noise_var: Any) -> Noise:
+    """Gaussian reward noise of this variance."""
+    return Noise("gaussian", float(np.sqrt(_scalar("noise_var", noise_var, at_least=0))))
+
+
+def integer_noise(largest: Any) -> Noise:
+    """A whole number drawn uniformly from -largest .. largest, as in the paper's experiment (5 there)."""
+    return Noise("integer-uniform", checks.whole("largest", largest, at_least=0))
+
+
+@door
+def with_noise(task: Task, noise: Noise | float) -> Task:
+    """The same task with other reward noise: a `Noise`, or the variance of Gaussian noise."""
+    return replace(task, noise=noise if isinstance(noise, Noise) else gaussian_noise(noise))
+
+
+@door
+def with_costs(task: Task, costs: Any = "distance", kind: Any = "fixed", scale: Any = 1.0) -> Task:
+    """The same task with transition costs: a matrix (from, to), one number for every move, "distance" or "edges".
+
+    "distance" is Euclidean between places, "edges" the lengths of the graph's edges. `kind` makes each move's cost random
+    and stationary with that mean: "exponential", or "uniform" between 0 and twice the mean.
+    """
+    checks.one_of("kind of cost", kind, {"fixed": 0, "exponential": 0, "uniform": 0})
+    factor = _scalar("scale", scale, at_least=0)
+    if isinstance(costs, str):
+        mean = _named_costs(task, costs)
+    else:
+        mean = checks.numbers("costs", costs)
+        if mean.ndim == 0:
+            mean = np.full((task.n_arms, task.n_arms), float(mean))
+            np.fill_diagonal(mean, 0.0)
+    if mean.shape != (task.n_arms, task.n_arms):
+        raise InputError(f"costs must be {task.n_arms} x {task.n_arms}, from each arm to each, got shape {mean.shape}.")
+    if (mean < 0).any() or np.diag(mean).any():
+        i, j = np.argwhere((mean < 0) | (np.eye(task.n_arms, dtype=bool) & (mean != 0)))[0]
+        raise InputError(f"costs must be at least 0, and 0 for staying, got {mean[i, j]:g} from arm {i} to arm {j}.")
+    if max(float(factor), 1.0) > LARGEST_COST / max(mean.max(), 1.0):
+        raise InputError(f"costs must be at most {LARGEST_COST:g}, got {mean.max():g} with a scale of {float(factor):g}.")
+    return replace(task, costs=Costs(factor * mean, kind))
+
+
+def _named_costs(task: Task, name: str) -> np.ndarray:
+    checks.one_of("transition costs", name, {"distance": 0, "edges": 0})
+    if name == "edges":
+        if task.moves is None:
+            raise InputError('costs="edges" needs a graph of moves: put the task on one with on_graph first.')
+        return np.where(np.isinf(task.moves.length), 0.0, task.moves.length)
+    if task.distances is None:
+        raise InputError(f'costs="distance" needs arms that lie somewhere, but {task.name} has no places: use line or grid.')
+    return task.distances
+
+
+@door
+def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None, start: Any = 0) -> Task:
+    """The same task on a graph of allowed moves; the agent walks shortest paths to where it wants to be.
+
+    The graph: from networkx, a list of edges, a (sparse) matrix of edge lengths, or "neighbours" (places one apart). The
+    agent stands at `start` before its first choice (the paper's i_0, its first arm).
+    """
+    if isinstance(graph, str):
+        checks.one_of("graph", graph, {"neighbours": 0})
+        if task.distances is None:
+            raise InputError(f'graph="neighbours" needs arms that lie somewhere, but {task.name} has no places.')
+        graph = np.where(np.isclose(task.distances, 1), 1.0, 0.0)
+    first = checks.whole("start", start, at_least=0)
+    if first >= task.n_arms:
+        raise InputError(f"start must be an arm from 0 to {task.n_arms - 1}, got {first}.")
+    return replace(task, moves=moves(graph, task.n_arms, directed), start=first)
+
+
+def _scalar(name: str, value: Any, **bounds: Any) -> float:
+    array = checks.real(name, value, **bounds)
+    if array.ndim:
+        raise InputError(f"{name} must be one number, got an array of shape {array.shape}.")
+    return float(array)
+
+
+# The paper's landscapes -----------------------------------------------------------------------------------------------
+
+RECONSTRUCTION = "Landscape reconstructed from the paper's description: its values were printed only in a figure."
+
+PROFILES: dict[str, tuple[float, ...]] = {
+    "A": (1, 15, 28, 40, 51, 60, 48, 35, 20, 2),
+    "B": (35, 27, 20, 15, 13, 17, 25, 38, 50, 60),
+}
+"""Mean reward along x. A: concave, maximum at the sixth place. B: maxima at both ends, the global one at the tenth."""
+
+TRAINING_PEAK = (5, 5)
+"""Where the training landscape peaks (x, y from 0). A 10 x 10 grid has no centre square; this is one of the four."""
+
+
+def landscape(name: str, noise_var: Any = None) -> Task:
+    """The paper's task on 10 x 10 squares: landscape "A" or "B", or the "training" peak, with integer noise -5 .. 5.
+
+    `noise_var` gives Gaussian noise of that variance instead, as in the paper's block simulations.
+    """
+    checks.one_of("landscape", name, dict.fromkeys([*PROFILES, "training"], 0))
+    if name == "training":
+        means = np.zeros((10, 10))
+        means[TRAINING_PEAK] = 100.0
+    else:
+        means = np.repeat(np.array(PROFILES[name])[:, None], 10, axis=1)
+    task = replace(grid(means, name=f"landscape {name}"), note=RECONSTRUCTION)
+    return with_noise(task, integer_noise(5) if noise_var is None else gaussian_noise(noise_var))
+
+
+def profile(name: str, noise_var: Any = 1.0) -> Task:
+    """The ten arms along x of landscape "A" or "B", on a line, with Gaussian noise."""
+    means = checks.one_of("landscape profile", name, PROFILES)
+    return replace(line(means, noise_var, name=f"profile {name}"), note=RECONSTRUCTION)
