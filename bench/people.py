@@ -49,7 +49,7 @@ def population(n: int) -> Any:
 
 def measure_fit(n: int) -> dict[str, Any]:
     """Seconds and memory of the MAP fit of n people in this process, compiled code included and by itself."""
-    from explorelab.fitting.fit import fit
+    from explorelab.fitting.fit_people import fit
 
     people = population(n)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

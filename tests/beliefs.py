@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import explorelab as xl
-from explorelab.agents.agent import Moment, Ways, prepared
+from explorelab.agents.factors import Moment, Ways, prepared
 
 N_ARMS, NOISE_VAR, HORIZON = 5, 2.0, 50
 

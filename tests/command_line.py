@@ -13,11 +13,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 FORKING = multiprocessing.get_context("forkserver")
-FORKING.set_forkserver_preload([
-    "explorelab.cli.app", "explorelab.cli.catalogue", "explorelab.simulation.run_file", "explorelab.theory.agent_bounds", "explorelab.fitting.fit",
-    "explorelab.comparison.compare", "explorelab.choices.reading", "explorelab.recovery.simulated_choices", "h5netcdf", "jax",
-    "matplotlib.pyplot", "pandas", "xarray",
-])  # fmt: skip
+FORKING.set_forkserver_preload(
+    [
+        "explorelab.cli.app",
+        "explorelab.cli.catalogue",
+        "explorelab.simulation.run_file",
+        "explorelab.theory.agent_bounds",
+        "explorelab.fitting.fit_people",
+        "explorelab.comparison.compare",
+        "explorelab.choices.reading",
+        "explorelab.recovery.simulated_choices",
+        "h5netcdf",
+        "jax",
+        "matplotlib.pyplot",
+        "pandas",
+        "xarray",
+    ]
+)
 LONGEST_S = 300.0
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from explorelab.agents.agent import Moment, Rule, Ways, prepared
+from explorelab.agents.factors import Moment, Rule, Ways, prepared
 from explorelab.choices.table import Choices, Layout
 
 

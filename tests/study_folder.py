@@ -7,7 +7,7 @@ import pytest
 
 from explorelab.errors import InputError
 from explorelab.study.config.addresses import DATABASE
-from explorelab.study.config.new_study import init_study
+from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import postgres
 
-from explorelab.study.config.new_study import init_study
+from explorelab.study.config.start_study import init_study
 
 COMMAND = (str(Path(sys.executable).with_name("explorelab")),)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import explorelab as xl
-from explorelab.agents import agent
+from explorelab.agents import factors
 from explorelab.agents.learners import correlated
 
 REPLICATES = 3
@@ -196,8 +196,8 @@ def learner_forms():
 
 
 def with_learner(agent, learner):
-    rule = agent.Rule(learner, agent.rule.limit, agent.rule.choice, agent.rule.commitment)
-    return agent.Agent(agent.name, rule, agent.params, agent.given)
+    rule = factors.Rule(learner, agent.rule.limit, agent.rule.choice, agent.rule.commitment)
+    return factors.Agent(agent.name, rule, agent.params, agent.given)
 
 
 @pytest.mark.parametrize("form", ["covariance", "square-root"])

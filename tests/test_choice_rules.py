@@ -11,7 +11,7 @@ from beliefs import EVERY_AGENT, HISTORIES, belief_after, full_params, moment_af
 from scipy import stats
 
 import explorelab as xl
-from explorelab.agents.agent import Chance, Moment
+from explorelab.agents.factors import Chance, Moment
 from explorelab.agents.rules import choice
 
 N_DRAWS = 20_000

@@ -9,7 +9,7 @@ import pytest
 from beliefs import EVERY_AGENT, QUICKLY
 
 import explorelab as xl
-from explorelab.agents.agent import Chance, Moment, Ways, prepared
+from explorelab.agents.factors import Chance, Moment, Ways, prepared
 from explorelab.agents.rules import choice
 from explorelab.errors import InputError
 

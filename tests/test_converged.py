@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 import explorelab as xl
 from explorelab.choices.table import Choices
 from explorelab.fitting import objective
-from explorelab.fitting.fit import fit
+from explorelab.fitting.fit_people import fit
 from explorelab.fitting.objective import Curvature
 from explorelab.fitting.search.optimise import Status, minimise
 

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 import explorelab as xl
 from explorelab.comparison import left_out_blocks
 from explorelab.errors import InputError
-from explorelab.fitting import fit
-from explorelab.fitting.fit import fit, load_fit, saved
+from explorelab.fitting import fit_people
+from explorelab.fitting.fit_people import fit, load_fit, saved
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Curvature, block_log_likelihoods
 from explorelab.fitting.search import batches
@@ -318,7 +318,7 @@ def test_a_fit_can_be_written_and_read(by_map, tmp_path):
     again = load_fit(tmp_path / "fit.nc")
     np.testing.assert_array_equal(estimates(again).estimate, estimates(by_map).estimate)
     assert again.attrs["agent"] == "stochastic-ucl"
-    assert set(fit.estimates_of(again)) == {"prior_mean", "prior_var", "temperature"}
+    assert set(fit_people.estimates_of(again)) == {"prior_mean", "prior_var", "temperature"}
 
 
 def test_what_is_no_fit_is_refused(tmp_path):

@@ -11,7 +11,7 @@ from explorelab.agents.registry import assumes_noise
 from explorelab.agents.rules.habits import HABITS
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
-from explorelab.fitting.fit import check_likelihood, fit
+from explorelab.fitting.fit_people import check_likelihood, fit
 from explorelab.fitting.model import prepare
 from explorelab.fitting.search.solve import predicted
 from explorelab.recovery.designs import design

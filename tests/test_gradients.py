@@ -9,7 +9,7 @@ import pytest
 from beliefs import EVERY_AGENT, QUICKLY
 
 import explorelab as xl
-from explorelab.agents.agent import Ways
+from explorelab.agents.factors import Ways
 from explorelab.fitting.likelihood import Block, log_likelihoods
 from explorelab.fitting.spaces import DIMENSIONS
 

@@ -21,7 +21,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.bayes import hierarchical, nuts
 from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
 from explorelab.fitting.bayes.population import bounded, people, population_model, root_of, row_log_likelihoods
-from explorelab.fitting.fit import estimates_of, fit, load_fit, saved
+from explorelab.fitting.fit_people import estimates_of, fit, load_fit, saved
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import block_log_likelihoods
 from explorelab.fitting.search.solve import limits, predicted

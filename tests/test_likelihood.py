@@ -8,7 +8,7 @@ from beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR, belief_after, ful
 from scipy.stats import norm
 
 import explorelab as xl
-from explorelab.agents.agent import Ways
+from explorelab.agents.factors import Ways
 from explorelab.choices.table import Choices, Layout
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import beliefs, log_likelihoods, positions, replay

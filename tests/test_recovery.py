@@ -13,13 +13,13 @@ from scipy.stats import chi2
 from typer.testing import CliRunner
 
 import explorelab as xl
-from explorelab.agents.agent import Agent
+from explorelab.agents.factors import Agent
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.choices.writing import write_choices
 from explorelab.cli.recovery_tables import scales_note
 from explorelab.comparison.compare import compare
 from explorelab.errors import InputError
-from explorelab.fitting.fit import fit, saved
+from explorelab.fitting.fit_people import fit, saved
 from explorelab.fitting.likelihood import replay
 from explorelab.fitting.model import prepare
 from explorelab.fitting.spaces import SCALE_WORDS, SCALES

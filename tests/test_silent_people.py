@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import explorelab as xl
-from explorelab.cli.fit_tables import show_comparison, show_fit, summary
+from explorelab.cli.fit_tables import show_comparison, show_fit
 from explorelab.comparison.compare import compare
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import without_information
-from explorelab.fitting.fit import fit
+from explorelab.fitting.fit_people import fit
+from explorelab.fitting.fit_summary import fit_summary
 from explorelab.recovery.designs import design
 from explorelab.recovery.parameter_recovery import recover_parameters
 from explorelab.recovery.predictive import predictive_check
@@ -61,7 +62,7 @@ def test_someone_without_a_choice_is_named_and_stops_nobody(people, with_silent,
     assert table["n_choices"].values.tolist() == [24, 0, 24, 24]
     assert not table["identified"].isel(participant=SILENT).any()
     assert set(table["remark"].isel(participant=SILENT).values) == {"no choice among several arms"}
-    assert summary(tree)["without_information"] == ["ben, jr."]
+    assert fit_summary(tree)["without_information"] == ["ben, jr."]
     show_fit(tree)
     assert "nothing is known of: ben, jr.." in capsys.readouterr().out
     if method != "em":

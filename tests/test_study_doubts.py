@@ -18,7 +18,7 @@ from explorelab.study.admin.overview import Overviews
 from explorelab.study.admin.person import person_detail
 from explorelab.study.database.store import engine_for
 from explorelab.study.database.tables import choices, events, people
-from explorelab.study.export.export_study import export_study
+from explorelab.study.export.write_export import export_study
 from explorelab.study.payment.payment import pay
 from explorelab.study.session.doubts import REASONS, SHARES, TOLD, doubted, doubts
 

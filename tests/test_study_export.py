@@ -25,8 +25,8 @@ from explorelab.plots.words import who_played
 from explorelab.study.database import tables
 from explorelab.study.database.store import engine_for
 from explorelab.study.export.cells import cell, moment, safe
-from explorelab.study.export.export_study import export_study
 from explorelab.study.export.psychds import VARIABLES, data_name
+from explorelab.study.export.write_export import export_study
 
 STUDY = small_study()
 IN_IT = ("prolific", "mturk", "plain", "training", "half-way", "one choice", "withdrawn", "reading", "poor", "rich")

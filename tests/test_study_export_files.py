@@ -18,8 +18,8 @@ from study_rows import BEGAN, Filler, contents, fill, fill_many, small_study
 from explorelab.errors import InputError
 from explorelab.study.database import tables
 from explorelab.study.database.store import engine_for
-from explorelab.study.export import export_folder, export_study, rows
-from explorelab.study.export.export_study import export_study
+from explorelab.study.export import export_folder, rows, write_export
+from explorelab.study.export.write_export import export_study
 
 STUDY = small_study()
 
@@ -244,11 +244,11 @@ def test_progress_counts_what_is_written(engine: Engine, tmp_path: Path, monkeyp
     Filler(engine, STUDY).person()
     seen: list[Any] = []
 
-    class Bar(export_study.Progress):
+    class Bar(write_export.Progress):
         def __init__(self, *given: Any) -> None:
             super().__init__(*given)
             seen.append(self)
 
-    monkeypatch.setattr(export_study, "Progress", Bar)
+    monkeypatch.setattr(write_export, "Progress", Bar)
     export_study(STUDY, engine, tmp_path / "out", progress=False)
     assert seen[0].done == seen[0]._total == 27 + 3

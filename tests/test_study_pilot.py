@@ -14,7 +14,7 @@ from sqlalchemy import Engine, select
 from study_server import write_study
 
 import explorelab as xl
-from explorelab.agents.agent import Ways
+from explorelab.agents.factors import Ways
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay
 from explorelab.study.config.design import reward

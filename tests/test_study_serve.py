@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from explorelab import InputError
 from explorelab.cli.app import app
-from explorelab.study.config.new_study import init_study
+from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import tables
 from explorelab.study.database.store import open_store

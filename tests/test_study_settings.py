@@ -11,7 +11,7 @@ from study_wrong_values import WRONG
 from explorelab.study.config.addresses import DATABASE
 from explorelab.study.config.design import Cell
 from explorelab.study.config.markdown import to_html
-from explorelab.study.config.new_study import FILES
+from explorelab.study.config.start_study import FILES
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.config.texts import PAGES, PLACEHOLDERS, template_labels
 

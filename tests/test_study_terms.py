@@ -22,7 +22,7 @@ from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import tables
 from explorelab.study.database.migrating import migrate
 from explorelab.study.database.store import engine_for
-from explorelab.study.export.export_study import export_study
+from explorelab.study.export.write_export import export_study
 from explorelab.study.payment.payment import pay
 
 PROMISED = Payment("EUR", base=4.0, per_point=0.01, most=6.0)

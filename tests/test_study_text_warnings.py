@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorelab.study.config.design import Texts
-from explorelab.study.config.new_study import init_study
+from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.config.text_warnings import text_warnings
 from explorelab.study.config.texts import PAGES, template_labels

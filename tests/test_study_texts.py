@@ -9,9 +9,9 @@ from study_folder import change, new_study, problems
 
 from explorelab._support.toml_lines import lines_of
 from explorelab.errors import InputError
-from explorelab.study.config import new_study
+from explorelab.study.config import start_study
 from explorelab.study.config.markdown import to_html
-from explorelab.study.config.new_study import FILES, init_study
+from explorelab.study.config.start_study import FILES, init_study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.config.texts import PAGES, TEMPLATES, template_labels
 
@@ -122,7 +122,7 @@ def test_init_refuses_a_folder_with_something_in_it(tmp_path):
 
 @pytest.mark.parametrize(("failing", "there"), [("copyfile", False), ("copyfile", True), ("move", True)])
 def test_init_leaves_nothing_half_written(tmp_path, monkeypatch, there, failing):
-    real, calls = getattr(new_study.shutil, failing), []
+    real, calls = getattr(start_study.shutil, failing), []
 
     def full(source, target):
         calls.append(target)
@@ -132,7 +132,7 @@ def test_init_leaves_nothing_half_written(tmp_path, monkeypatch, there, failing)
 
     if there:
         (tmp_path / "new").mkdir()
-    monkeypatch.setattr(new_study.shutil, failing, full)
+    monkeypatch.setattr(start_study.shutil, failing, full)
     with pytest.raises(InputError, match="No space left on device"):
         init_study(tmp_path / "new")
     assert list(tmp_path.rglob("*")) == ([tmp_path / "new"] if there else [])

@@ -9,7 +9,7 @@ import pytest
 from choice_files import tidy, written
 from command_line import Done, explorelab
 
-from explorelab.fitting.fit import load_fit
+from explorelab.fitting.fit_people import load_fit
 
 SHORT = ["--agent", "win-stay-lose-shift", "--method", "nuts", "--chains", 2, "--draws", 10, "--warmup", 10, "--starts", 1]
 

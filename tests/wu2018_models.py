@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from explorelab.agents.agent import Agent, ChoiceRule, Learner, Limit, Rule
+from explorelab.agents.factors import Agent, ChoiceRule, Learner, Limit, Rule
 from explorelab.agents.learners import trackers
 from explorelab.agents.learners.correlated import ReplayedBelief, correlated
 from explorelab.agents.rules import choice, commitment, limits

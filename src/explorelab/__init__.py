@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from explorelab.comparison.left_out_blocks import cross_validate
     from explorelab.comparison.psis import loo_by_block
     from explorelab.errors import ExplorelabError, InputError, PrecisionWarning
-    from explorelab.fitting.fit import fit, load_fit
+    from explorelab.fitting.fit_people import fit, load_fit
     from explorelab.recovery.designs import design
     from explorelab.recovery.latent import latent_variables
     from explorelab.recovery.model_recovery import recover_models
@@ -120,7 +120,7 @@ _WHERE = {
     "agents.named.ucl": ("block_ucl", "deterministic_ucl", "stochastic_ucl"),
     "theory.agent_bounds": ("bounds",),
     "errors": ("ExplorelabError", "InputError", "PrecisionWarning"),
-    "fitting.fit": ("fit", "load_fit"),
+    "fitting.fit_people": ("fit", "load_fit"),
     "comparison.compare": ("compare",),
     "comparison.left_out_blocks": ("cross_validate",),
     "comparison.psis": ("loo_by_block",),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorelab._support import checks
-from explorelab.agents.agent import Agent
+from explorelab.agents.factors import Agent
 from explorelab.agents.registry import AGENTS
 from explorelab.agents.rules.habits import HABITS, with_habits
 from explorelab.errors import unknown_name

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import NamedTuple
 
-from explorelab.agents.agent import Agent, Params, Rule
+from explorelab.agents.factors import Agent, Params, Rule
 from explorelab.errors import unknown_name
 
 

@@ -161,6 +161,7 @@ def simulate(
     import warnings
 
     from explorelab._support.files import check_writable, write_whole
+    from explorelab._support.name_value import name_and_value
     from explorelab._support.written_numbers import DIGITS
     from explorelab.cli import flags
     from explorelab.errors import PrecisionWarning
@@ -175,7 +176,7 @@ def simulate(
     if times is not None:
         tables["run"]["times"] = flags.whole_numbers("--times", times)
     for text in sweep or []:
-        name, values = flags.name_and_value("--sweep", text)
+        name, values = name_and_value("--sweep", text)
         tables["sweep"][name] = values if isinstance(values, list) else [values]
     for target in (csv, figure, save):
         if target is not None:

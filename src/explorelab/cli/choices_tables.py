@@ -1,10 +1,14 @@
-"""What the command line prints about a file of choices."""
+"""What the command line prints about a file of choices and the phenotypes in it."""
 
 from __future__ import annotations
 
+import xarray as xr
 from rich.console import Console
 
 from explorelab.choices.reading import CheckReport
+from explorelab.cli.terminal_table import print_table
+from explorelab.regret import paper_people
+from explorelab.regret.phenotype_summary import beside_paper, summary, why_none
 
 COUNTED = ("participants", "blocks", "trials", "scored", "missed", "forced", "arms")
 MOST_SHOWN = 20
@@ -43,3 +47,34 @@ def _verdict(report: CheckReport) -> str:
 
 def _counted(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def show_phenotypes(result: xr.Dataset) -> None:
+    """Print the summary as a table."""
+    beside = beside_paper(result)
+    headings, cells = ("form", "n", "share", "95 %", "sure", *(["paper"] if beside else []), "a", "b", "R²"), []
+    for form, found in summary(result)["forms"].items():
+        low, high = found["share_95"]
+        sure, mean = found["label_probability_mean"], found["mean_curve"]
+        ends = "" if low is None else f"{100 * low:.1f} – {100 * high:.1f} %"
+        ours = (str(found["n"]), "–" if found["share"] is None else f"{100 * found['share']:.1f} %", ends)
+        papers = [f"{100 * found['paper_share']:.1f} %"] if beside else []
+        cells.append([form, *ours, "" if sure is None else f"{100 * sure:.0f} %", *papers, *map(_short, mean.values())])
+    console = Console(highlight=False)
+    print_table(console, headings, cells, plain=True)
+    about = summary(result)
+    rows = "people" if about["by"] == "participant" else "blocks"
+    console.print(f"{about['n_rows']} {rows}; power law fitted {about['power']}; a, b, R²: fits of the mean curve, best "
+                  f"{about['mean_curve_label']}.", soft_wrap=True)  # fmt: skip
+    if beside:
+        console.print(f"paper: {paper_people.NAME}, {paper_people.PEOPLE} people.", soft_wrap=True)
+    if about["bootstrap"]:
+        console.print("sure: how often curves with this label keep it when their losses are resampled.", soft_wrap=True)
+    if about["n_unlabelled"]:
+        console.print(f"{about['n_unlabelled']} without a form: {why_none(result)}.", soft_wrap=True)
+    if about["note"]:
+        console.print(f"Note: {about['note']}", soft_wrap=True, markup=False)
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from explorelab._support import checks
+from explorelab._support.name_value import name_and_value
 from explorelab.errors import InputError
 from explorelab.simulation import run_file
 
@@ -35,25 +36,6 @@ def tables_from(
         tables["task"] = {name: v for name, v in tables["task"].items() if name not in rewards | {"layout"}}
     tables["task"] |= task
     return tables
-
-
-def name_and_value(flag: str, text: str) -> tuple[str, Any]:
-    """The two sides of NAME=VALUE; several values with commas become a list."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"{flag} must be NAME=VALUE, got {text!r}.")
-    values = [_value(part) for part in value.split(",")]
-    return name.strip().replace("-", "_"), values if len(values) > 1 else values[0]
-
-
-def _value(text: str) -> Any:
-    text = text.strip()
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _numbers_or_file(flag: str, text: str) -> list[float]:

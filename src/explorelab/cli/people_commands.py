@@ -33,7 +33,7 @@ def _list(text: str | None) -> list[str] | None:
 
 
 def _fixed(settings: list[str] | None) -> dict[str, Any]:
-    from explorelab.cli.flags import name_and_value
+    from explorelab._support.name_value import name_and_value
 
     return dict(name_and_value("--set", text) for text in settings or [])
 
@@ -70,6 +70,7 @@ def phenotypes(
     """Label each curve of observed regret linear, power, log or none, and report how common each is."""
     from explorelab._support.files import check_writable, write_whole
     from explorelab.choices.reading import read_choices
+    from explorelab.cli import choices_tables
     from explorelab.plots import phenotype_figure
     from explorelab.plots.regret_figure import check_format
     from explorelab.regret import phenotype_summary
@@ -90,7 +91,7 @@ def phenotypes(
     if as_json:
         print(json.dumps(phenotype_summary.summary(result), allow_nan=False))
     else:
-        phenotype_summary.show(result)
+        choices_tables.show_phenotypes(result)
 
 
 def fit(
@@ -127,8 +128,9 @@ def fit(
     from explorelab.choices.reading import read_choices
     from explorelab.cli import fit_tables
     from explorelab.fitting.bayes.convergence import ConvergenceError
-    from explorelab.fitting.fit import fit as run
-    from explorelab.fitting.fit import saved
+    from explorelab.fitting.fit_people import fit as run
+    from explorelab.fitting.fit_people import saved
+    from explorelab.fitting.fit_summary import estimates_table, fit_summary
 
     for target in (out, csv):
         if target is not None:
@@ -150,9 +152,9 @@ def fit(
         tree = failed.fit
     write_whole(out, lambda path: saved(tree, path))
     if csv is not None:
-        write_whole(csv, lambda path: fit_tables.table(tree).to_csv(path, index=False, float_format=DIGITS))
+        write_whole(csv, lambda path: estimates_table(tree).to_csv(path, index=False, float_format=DIGITS))
     if as_json:
-        print(json.dumps(fit_tables.summary(tree)))
+        print(json.dumps(fit_summary(tree)))
     else:
         fit_tables.show_fit(tree)
         print(f"Wrote {out}")
@@ -161,7 +163,7 @@ def fit(
 def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
     """Write chains that have not converged beside the place of the fit, and say so: the work of hours is not lost."""
     from explorelab._support.files import write_whole
-    from explorelab.fitting.fit import saved
+    from explorelab.fitting.fit_people import saved
 
     aside = out.with_name(f"{out.stem}-unconverged{out.suffix}")
     write_whole(aside, lambda path: saved(failed.fit, path))
@@ -191,7 +193,7 @@ def compare(
     from explorelab.choices.reading import read_choices
     from explorelab.cli import fit_tables
     from explorelab.comparison.compare import compare as run
-    from explorelab.fitting.fit import saved
+    from explorelab.fitting.fit_people import saved
 
     for target in (out, csv):
         if target is not None:

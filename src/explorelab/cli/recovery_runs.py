@@ -14,7 +14,7 @@ from explorelab.choices.reading import read_choices
 from explorelab.choices.table import Choices
 from explorelab.cli import recovery_tables
 from explorelab.errors import InputError
-from explorelab.fitting.fit import load_fit
+from explorelab.fitting.fit_people import load_fit
 from explorelab.plots import predictive_figure, recovery_figures
 from explorelab.plots.regret_figure import check_format
 from explorelab.recovery import latent

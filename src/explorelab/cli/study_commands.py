@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 @study.command()
 def init(folder: Annotated[Path, typer.Argument(help="A new folder.")]) -> None:
     """Make a folder with the paper's design in study.toml, ready to edit, and the texts that people read."""
-    from explorelab.study.config.new_study import init_study
+    from explorelab.study.config.start_study import init_study
 
     for path in init_study(folder):
         typer.echo(f"wrote {path}")

@@ -13,7 +13,7 @@ from explorelab.study.config.design import Study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import open_store
 from explorelab.study.database.tables import people
-from explorelab.study.export.export_study import Doubted, Pilots, export_study
+from explorelab.study.export.write_export import Doubted, Pilots, export_study
 from explorelab.study.session.terms import keep_terms
 
 

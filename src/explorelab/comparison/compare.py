@@ -17,7 +17,7 @@ from explorelab.comparison.group import select_models
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, informative, method_for, without_information
-from explorelab.fitting.fit import check_choices, fit
+from explorelab.fitting.fit_people import check_choices, fit
 
 CRITERIA = ("cv", "bic", "aic")
 """What may decide: prediction of left-out blocks, or an information criterion."""

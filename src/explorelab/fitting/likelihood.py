@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from explorelab.agents.agent import Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
+from explorelab.agents.factors import Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
 from explorelab.choices.table import NOWHERE, Choices, Layout
 
 

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.name_value import name_and_value
 from explorelab.agents import Agent, agent_named, parameters_of
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.choices.table import Choices
-from explorelab.cli.flags import name_and_value
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model

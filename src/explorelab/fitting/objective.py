@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from explorelab.agents.agent import Rule, Ways, prepared
+from explorelab.agents.factors import Rule, Ways, prepared
 from explorelab.fitting.likelihood import Block, beliefs, decide, log_likelihoods
 from explorelab.fitting.spaces import Axis, Origin, natural
 

@@ -9,8 +9,9 @@ import xarray as xr
 
 from explorelab import theory
 from explorelab.agents.named.ucl import block_ucl
-from explorelab.paper.exhibit import Effort, Exhibit, exhibit, number, percent, spread, whole
+from explorelab.paper.exhibit import Effort, Exhibit, exhibit, spread
 from explorelab.plots.style import BLUE, GREEN, INK, VERMILION, Drawing
+from explorelab.plots.words import number, percent, whole
 from explorelab.tasks import Task, landscape, on_graph, profile, with_costs
 
 HORIZON, QUICK_HORIZON, RUNS = 2**14 - 1, 2**9 - 1, 250

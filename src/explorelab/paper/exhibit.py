@@ -82,22 +82,3 @@ class Entry(NamedTuple):
 def spread(runs: xr.Dataset, name: str) -> xr.DataArray:
     """The standard deviation over replicates (0 where there is a single one), from the standard error."""
     return (runs[f"{name}_se"] * np.sqrt(runs.attrs["replicates"])).fillna(0.0)
-
-
-def number(value: Any, digits: int = 3) -> str:
-    """A number for a sentence: that many digits that count, thin spaces between thousands."""
-    value = float(value)
-    if value == 0 or not np.isfinite(value):
-        return f"{value:g}"
-    decimals = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:,.{decimals}f}".replace(",", "\u202f").replace("-", "\u2212")
-
-
-def whole(value: Any) -> str:
-    """A number for a sentence, rounded to a whole one."""
-    return f"{float(value):,.0f}".replace(",", "\u202f").replace("-", "\u2212")
-
-
-def percent(share: Any) -> str:
-    """A share for a sentence, in whole per cent."""
-    return f"{100 * float(share):.0f}\u202f%"

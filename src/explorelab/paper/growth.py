@@ -8,8 +8,9 @@ import xarray as xr
 from explorelab import theory
 from explorelab.agents import Agent
 from explorelab.agents.named.ucl import block_ucl, deterministic_ucl, stochastic_ucl
-from explorelab.paper.exhibit import Effort, Exhibit, exhibit, number, whole
+from explorelab.paper.exhibit import Effort, Exhibit, exhibit
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILION, Drawing, names_at_ends
+from explorelab.plots.words import number, whole
 from explorelab.tasks import Task, bandit
 
 POWERS = {1.0: BLUE, 1.34: PURPLE, 1.5: GREEN, 2.0: VERMILION}

@@ -8,10 +8,11 @@ import numpy as np
 import xarray as xr
 
 from explorelab.agents.named.ucl import stochastic_ucl
-from explorelab.paper.exhibit import Effort, Exhibit, exhibit, number, percent, whole
+from explorelab.paper.exhibit import Effort, Exhibit, exhibit
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, VERMILION, Drawing, thousands
+from explorelab.plots.words import number, percent, whole
 from explorelab.regret.forms import FORMS, fit_forms, fitted_regret, shares
-from explorelab.tasks import TRAINING_PEAK, landscape
+from explorelab.tasks.task import TRAINING_PEAK, landscape
 
 MEAN_LABELS = {"A": (6, 23), "B": (4.6, 37), "training": (8.7, 8)}
 """Where on each profile there is room for its mean."""

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.stats import norm
 
 from explorelab import theory
-from explorelab.paper.exhibit import Effort, Exhibit, exhibit, number
+from explorelab.paper.exhibit import Effort, Exhibit, exhibit
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, VERMILION, Drawing
+from explorelab.plots.words import number
 
 
 def components(effort: Effort) -> Exhibit:

@@ -11,8 +11,9 @@ from scipy.stats import norm
 from explorelab import theory
 from explorelab.agents import Agent
 from explorelab.agents.named.ucl import deterministic_ucl
-from explorelab.paper.exhibit import Effort, Exhibit, exhibit, number, whole
+from explorelab.paper.exhibit import Effort, Exhibit, exhibit
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, names_at_ends, thousands
+from explorelab.plots.words import number, whole
 from explorelab.tasks import Task, landscape, profile
 
 # Correlated priors ----------------------------------------------------------------------------------------------------

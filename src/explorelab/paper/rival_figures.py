@@ -11,9 +11,10 @@ import xarray as xr
 from explorelab import theory
 from explorelab.agents import Agent
 from explorelab.agents.named import rivals, ucl
-from explorelab.paper.exhibit import Effort, Exhibit, exhibit, number, whole
+from explorelab.paper.exhibit import Effort, Exhibit, exhibit
 from explorelab.paper.growth import ramp
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION, Drawing
+from explorelab.plots.words import number, whole
 
 RANGE = 2.0
 """Gaussian rewards of variance 1 have the tails that the proofs of UCB1, UCB2 and UCB-V ask of rewards in [0, 2]."""

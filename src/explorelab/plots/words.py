@@ -9,13 +9,24 @@ from typing import Any
 import numpy as np
 
 from explorelab.choices.table import PLAYERS, Choices
-from explorelab.paper.exhibit import number, whole
 from explorelab.regret import paper_people
 
 SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ", "noise_var": "σₛ²"}
 """The paper's symbols."""
 
-__all__ = ["number", "whole"]
+
+def number(value: Any, digits: int = 3) -> str:
+    """A number for a sentence: that many digits that count, thin spaces between thousands."""
+    value = float(value)
+    if value == 0 or not np.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:,.{decimals}f}".replace(",", "\u202f").replace("-", "\u2212")
+
+
+def whole(value: Any) -> str:
+    """A number for a sentence, rounded to a whole one."""
+    return f"{float(value):,.0f}".replace(",", "\u202f").replace("-", "\u2212")
 
 
 def counted(n: int, one: str, many: str = "") -> str:

@@ -82,7 +82,8 @@ def _story(kinds: np.ndarray) -> str:
     ends = [f"prior mean {a:g}, prior variance {b:g}, length scale {c:g}, temperature {d:g}"
             for a, b, c, d in zip(*ENDS.values(), strict=True)]  # fmt: skip
     return (
-        f"Simulated people, not real ones: {n['linear']} are the linear agent of {paper_people.NAME} ({ends[0]}), {n['log']} its "
+        f"Simulated people, not real ones: {n['linear']} are the linear agent of {paper_people.NAME} ({ends[0]}), "
+        f"{n['log']} its "
         f"logarithmic agent ({ends[1]}), and {n['between']} lie between them, spread evenly along the line from one to the "
         "other (logarithms of variance and temperature, the other two as they are); then every parameter of everyone was "
         f"multiplied by exp({SCATTER:g} g), g standard normal. The three numbers are the paper's shares of linear, "

@@ -15,7 +15,7 @@ from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import write_whole
 from explorelab.agents import Agent
-from explorelab.agents.agent import Params, Ways
+from explorelab.agents.factors import Params, Ways
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay

@@ -15,7 +15,7 @@ from explorelab.choices.table import Choices
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import method_for
-from explorelab.fitting.fit import fit as fit_agent
+from explorelab.fitting.fit_people import fit as fit_agent
 from explorelab.recovery.designs import is_played, repeated
 from explorelab.recovery.known import Known, known_of
 from explorelab.recovery.simulated_choices import generate

@@ -15,7 +15,7 @@ from explorelab._support.rounding import spread
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-from explorelab.fitting.fit import fit as fit_agent
+from explorelab.fitting.fit_people import fit as fit_agent
 from explorelab.fitting.spaces import standard
 from explorelab.recovery.designs import repeated
 from explorelab.recovery.known import Known, known_of

@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
-from explorelab.agents.agent import Moment, Params, Rule, Ways, prepared
+from explorelab.agents.factors import Moment, Params, Rule, Ways, prepared
 from explorelab.agents.named.human import random_choice
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError, unknown_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorelab.choices.table import Choices
-from explorelab.tasks import PROFILES, landscape
+from explorelab.tasks.task import PROFILES, landscape
 
 NAME = "Reverdy, Srivastava & Leonard (2014)"
 """As it is named where it is first mentioned."""

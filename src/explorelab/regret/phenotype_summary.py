@@ -65,37 +65,6 @@ def why_none(result: xr.Dataset) -> str:
     return ", ".join(parts + ([f"{flat} with regret that stays where it is"] if flat else []))
 
 
-def show(result: xr.Dataset) -> None:
-    """Print the summary as a table."""
-    from rich.console import Console
-
-    from explorelab.cli.terminal_table import print_table
-
-    beside = beside_paper(result)
-    headings, cells = ("form", "n", "share", "95 %", "sure", *(["paper"] if beside else []), "a", "b", "R²"), []
-    for form, found in summary(result)["forms"].items():
-        low, high = found["share_95"]
-        sure, mean = found["label_probability_mean"], found["mean_curve"]
-        ends = "" if low is None else f"{100 * low:.1f} – {100 * high:.1f} %"
-        ours = (str(found["n"]), "–" if found["share"] is None else f"{100 * found['share']:.1f} %", ends)
-        papers = [f"{100 * found['paper_share']:.1f} %"] if beside else []
-        cells.append([form, *ours, "" if sure is None else f"{100 * sure:.0f} %", *papers, *map(_short, mean.values())])
-    console = Console(highlight=False)
-    print_table(console, headings, cells, plain=True)
-    about = summary(result)
-    rows = "people" if about["by"] == "participant" else "blocks"
-    console.print(f"{about['n_rows']} {rows}; power law fitted {about['power']}; a, b, R²: fits of the mean curve, best "
-                  f"{about['mean_curve_label']}.", soft_wrap=True)  # fmt: skip
-    if beside:
-        console.print(f"paper: {paper_people.NAME}, {paper_people.PEOPLE} people.", soft_wrap=True)
-    if about["bootstrap"]:
-        console.print("sure: how often curves with this label keep it when their losses are resampled.", soft_wrap=True)
-    if about["n_unlabelled"]:
-        console.print(f"{about['n_unlabelled']} without a form: {why_none(result)}.", soft_wrap=True)
-    if about["note"]:
-        console.print(f"Note: {about['note']}", soft_wrap=True, markup=False)
-
-
 def _sure(result: xr.Dataset, form: str) -> float:
     """The mean probability of the label among the curves that bear it."""
     own = result["label_probability"].sel(form=form).values[result["label"].values == form]
@@ -105,7 +74,3 @@ def _sure(result: xr.Dataset, form: str) -> float:
 def _number(value: Any) -> float | None:
     number = float(value)
     return number if np.isfinite(number) else None
-
-
-def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"

@@ -134,7 +134,7 @@ def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> st
 
 
 def _fitted(choices: Choices, settings: Settings, main: str, how: dict[str, Any]) -> xr.DataTree:
-    from explorelab.fitting.fit import fit
+    from explorelab.fitting.fit_people import fit
 
     return fit(choices, settings.models[main], settings.method, **how)  # type: ignore[arg-type]  # checked before
 

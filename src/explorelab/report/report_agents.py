@@ -9,7 +9,7 @@ from explorelab.agents import AGENTS, Agent
 from explorelab.agents.naming import split_name
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-from explorelab.fitting.fit import check_likelihood
+from explorelab.fitting.fit_people import check_likelihood
 from explorelab.fitting.model import named, parsed, prepare
 from explorelab.plots.words import with_paper_named
 

@@ -14,7 +14,7 @@ import numpy as np
 from jax.extend.random import threefry_2x32
 from jaxtyping import Array, Float, UInt32
 
-from explorelab.agents.agent import Chance
+from explorelab.agents.factors import Chance
 
 type Keys = UInt32[Array, "stream 2"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from explorelab.agents.agent import Rule
+from explorelab.agents.factors import Rule
 from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.ordered_sums import UNIT

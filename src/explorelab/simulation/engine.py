@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from explorelab.agents.agent import Chance, Moment, Params, Rule, Ways, prepared
+from explorelab.agents.factors import Chance, Moment, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
 from explorelab.simulation.ordered_sums import Moments, moments
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab.agents.agent import Agent
+from explorelab.agents.factors import Agent
 from explorelab.tasks import Task
 
 FAR = 16

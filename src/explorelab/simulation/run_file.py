@@ -29,6 +29,7 @@ import numpy as np
 from explorelab._support import checks
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task, bandit, grid, integer_noise, landscape, line, on_graph, profile, with_costs, with_noise
+from explorelab.tasks.number_files import read_numbers
 
 if TYPE_CHECKING:
     from explorelab.agents import Agent
@@ -153,28 +154,6 @@ def _costs(costs: Any) -> Any:
         raise InputError(
             f"costs must be 'distance', 'edges', a number or the path of a file with a matrix, got {costs!r}."
         ) from None
-
-
-def read_numbers(path: str) -> np.ndarray:
-    """The numbers of a file: comma- or white-space-separated text, or NumPy's .npy."""
-    try:
-        if path.endswith(".npy"):
-            return np.asarray(np.load(path, allow_pickle=False), dtype=float)
-        text = Path(path).read_text(encoding="utf-8-sig")
-        rows = [line.replace(",", " ").split() for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
-        if not rows:
-            raise InputError(f"{path}: expected numbers, got an empty file.")
-        if len({len(row) for row in rows}) > 1:
-            short = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
-            raise InputError(f"{path}, row {short + 1}: expected {len(rows[0])} numbers, got {len(rows[short])}.")
-        table = np.array([[float(number) for number in row] for row in rows])
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the file: {error.strerror or error}.") from None
-    except (ValueError, UnicodeDecodeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: expected a table of numbers: {error}.") from None
-    return table.ravel() if 1 in table.shape else table
 
 
 def check_run(table: Table) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab._support.recording import recording_times
-from explorelab.agents.agent import Agent
+from explorelab.agents.factors import Agent
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from explorelab._support.progress import Progress
-from explorelab.agents.agent import Agent, Ways
+from explorelab.agents.factors import Agent, Ways
 from explorelab.simulation import chance
 from explorelab.simulation.device import cut, find_device, working_memory
 from explorelab.simulation.engine import Plan, Records, Tally, World, play_many

@@ -18,8 +18,6 @@ from explorelab.errors import InputError
 def numbers_of(name: str, value: Any, folder: Path) -> np.ndarray:
     """One or two dimensions of numbers: as they are, or from a file in the folder."""
     if isinstance(value, str):
-        from explorelab.simulation.run_file import read_numbers
-
         value = read_numbers(str(folder / value))
     array = checks.numbers(name, value)
     if array.ndim not in (1, 2) or array.size == 0:
@@ -120,3 +118,25 @@ def _is_text(cell: str) -> bool:
     except ValueError:
         return True
     return False
+
+
+def read_numbers(path: str) -> np.ndarray:
+    """The numbers of a file: comma- or white-space-separated text, or NumPy's .npy."""
+    try:
+        if path.endswith(".npy"):
+            return np.asarray(np.load(path, allow_pickle=False), dtype=float)
+        text = Path(path).read_text(encoding="utf-8-sig")
+        rows = [line.replace(",", " ").split() for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
+        if not rows:
+            raise InputError(f"{path}: expected numbers, got an empty file.")
+        if len({len(row) for row in rows}) > 1:
+            short = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
+            raise InputError(f"{path}, row {short + 1}: expected {len(rows[0])} numbers, got {len(rows[short])}.")
+        table = np.array([[float(number) for number in row] for row in rows])
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the file: {error.strerror or error}.") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: expected a table of numbers: {error}.") from None
+    return table.ravel() if 1 in table.shape else table

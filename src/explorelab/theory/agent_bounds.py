@@ -13,7 +13,7 @@ from explorelab import theory
 from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab._support.recording import recording_times
-from explorelab.agents.agent import Agent, Rule
+from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.tasks import Task

@@ -25,7 +25,7 @@ from jax import lax
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, Int
 
-from explorelab.agents.agent import Learner, Params, Told, Value
+from explorelab.agents.factors import Learner, Params, Told, Value
 from explorelab.agents.learners.independent import before_each
 from explorelab.agents.learners.kernels import KERNELS, correlation
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from explorelab.agents.agent import Learner, Params, Told, Value
+from explorelab.agents.factors import Learner, Params, Told, Value
 
 
 def as_given(params: Params, distances: Float[Array, "arm arm"] | None) -> Params:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from explorelab.agents.agent import Learner, Params, Value
+from explorelab.agents.factors import Learner, Params, Value
 from explorelab.agents.learners.independent import as_given, plays_of
 
 

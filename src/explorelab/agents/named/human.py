@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from explorelab._support import checks
-from explorelab.agents.agent import Learner, Rule
+from explorelab.agents.factors import Learner, Rule
 from explorelab.agents.learners import trackers
 from explorelab.agents.named.ucl import CREDIBILITY_SCALE, credibility, free_prior, gaussian_prior
 from explorelab.agents.registry import Design, named_agent

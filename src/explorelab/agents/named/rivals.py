@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorelab._support import checks
-from explorelab.agents.agent import ChoiceRule, Rule
+from explorelab.agents.factors import ChoiceRule, Rule
 from explorelab.agents.learners import correlated, independent
 from explorelab.agents.named.ucl import free_prior, gaussian_prior, softmax
 from explorelab.agents.registry import Design, named_agent

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorelab._support import checks
-from explorelab.agents.agent import ChoiceRule, Commitment, Learner, Rule
+from explorelab.agents.factors import ChoiceRule, Commitment, Learner, Rule
 from explorelab.agents.learners import correlated, independent, kernels
 from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits

@@ -20,7 +20,7 @@ from jax import lax
 from jax.scipy.special import log_ndtr
 from jaxtyping import Array, Bool, Float
 
-from explorelab.agents.agent import Available, Value
+from explorelab.agents.factors import Available, Value
 
 _RISE = np.array([-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5])
 """Where a Phi rises, in its own sds."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from explorelab.agents.agent import Available, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.agents.factors import Available, Chance, ChoiceRule, Moment, Params, Value
 from explorelab.agents.rules.best_arm import log_probs_of_best
 from explorelab.agents.rules.ties import is_best, same
 

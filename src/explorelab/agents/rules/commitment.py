@@ -9,7 +9,7 @@ from jax import lax
 from jax import numpy as jnp
 from jaxtyping import Array, Int
 
-from explorelab.agents.agent import Commitment, Params
+from explorelab.agents.factors import Commitment, Params
 
 
 def frame_length(params: Params, belief: object, arm: Int[Array, ""], n_goals: Int[Array, ""]) -> Int[Array, ""]:

@@ -24,7 +24,7 @@ from jaxtyping import Array, Int
 
 from explorelab._support import checks
 from explorelab._support.door import door
-from explorelab.agents.agent import Agent, Available, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.agents.factors import Agent, Available, Chance, ChoiceRule, Moment, Params, Value
 from explorelab.agents.rules.choice import draw_from, log_of
 from explorelab.errors import InputError, unknown_name
 

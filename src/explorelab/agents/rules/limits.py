@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float
 
-from explorelab.agents.agent import Moment, Params, Value
+from explorelab.agents.factors import Moment, Params, Value
 from explorelab.agents.learners.independent import prior_weight
 from explorelab.agents.rules.quantiles import upper_quantile
 from explorelab.agents.rules.ties import is_best

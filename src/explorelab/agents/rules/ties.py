@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from explorelab.agents.agent import Params, Value
+from explorelab.agents.factors import Params, Value
 
 CLOSE = {"float32": 2.0**-20, "float64": 2.0**-40}
 """Relative differences below which values are the same: well above what rounding adds up to, well below what matters."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from explorelab.cli.fit_tables import parameter_summary
-from explorelab.cli.fit_tables import table as estimates_table
+from explorelab.fitting.fit_summary import estimates_table, parameter_summary
 from explorelab.fitting.identified import MOST_LEFT
 from explorelab.plots.people_figures import draw_diagnostics, draw_estimates, mean_trade_off
 from explorelab.plots.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole

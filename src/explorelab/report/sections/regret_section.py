@@ -62,7 +62,10 @@ def _grown(result: xr.Dataset) -> str:
     own = "" if best == "power" else f" The exponent of the best power law is {fixed(result['mean_b'].sel(form='power'))}."
     told += f" Of the three forms, {form} fits the mean curve best (R² {is_r2(one['mean_r2'])}).{own}"
     if beside_paper(result):
-        told += f" {paper_people.NAME} report a power law with exponent about {paper_people.EXPONENT} for {paper_people.PEOPLE} people."
+        told += (
+            f" {paper_people.NAME} report a power law with exponent about {paper_people.EXPONENT} "
+            f"for {paper_people.PEOPLE} people."
+        )
     return told
 
 

@@ -71,7 +71,7 @@ def _export(study: Study, url: URL, pilots: Pilots, folder: Path, tell: Connecti
     """Write the folder, then the zip file beside it; tells why it could not be done, or nothing."""
     from explorelab.study.database.failures import in_words
     from explorelab.study.database.store import engine_for
-    from explorelab.study.export.export_study import export_study
+    from explorelab.study.export.write_export import export_study
 
     if hasattr(os, "nice"):
         os.nice(LESS)

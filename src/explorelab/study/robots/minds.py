@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab.agents.agent import Agent, Moment, Params, Rule, Ways, prepared
+from explorelab.agents.factors import Agent, Moment, Params, Rule, Ways, prepared
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.tasks import grid

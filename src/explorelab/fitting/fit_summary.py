@@ -1,0 +1,84 @@
+"""A fit in a few numbers: for other programs, for a page, and for a terminal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from explorelab.fitting.identified import SILENT
+
+
+def fit_summary(tree: xr.DataTree) -> dict[str, Any]:
+    """A fit in one JSON object: the group of estimates, how well it describes, and what to be careful about."""
+    estimates = tree["estimates"].to_dataset()
+    return {
+        **{name: tree.attrs[name] for name in ("agent", "method", "free", "source") if name in tree.attrs},
+        "participants": estimates.sizes["participant"],
+        "choices": int(estimates["n_choices"].sum()),
+        "log_likelihood": float(estimates["log_likelihood"].sum()),
+        "mean_pseudo_r2": _number(estimates["pseudo_r2"].mean()),
+        "without_information": silent_people(tree),
+        "converged": int(estimates["converged"].sum()) if "converged" in estimates else None,
+        "not_converged": _reasons(estimates),
+        "parameters": {str(name): parameter_summary(estimates, str(name)) for name in estimates["parameter"].values},
+        "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") == "nuts" else ""),
+    }
+
+
+def _reasons(estimates: xr.Dataset) -> dict[str, int]:
+    """Why people's fits did not converge, and how many of each."""
+    if "status" not in estimates:
+        return {}
+    told = estimates["status"].values[~estimates["converged"].values.astype(bool)]
+    reasons, counts = np.unique(told.astype(str), return_counts=True)
+    return dict(zip(reasons.tolist(), counts.tolist(), strict=True))
+
+
+def _number(value: Any) -> float | None:
+    """A number that JSON has, or None."""
+    number = float(value)
+    return number if np.isfinite(number) else None
+
+
+def silent_people(tree: xr.DataTree) -> list[str]:
+    """Who made no choice that says anything."""
+    return [str(who) for who in json.loads(tree.attrs.get("without_information", "[]"))]
+
+
+def parameter_summary(table: xr.Dataset, name: str) -> dict[str, Any]:
+    """Median and quartiles over people, how certain they are, and how many are at a bound or not identified.
+
+    People of whom the choices say nothing are counted as not identified, and left out of the rest.
+    """
+    one = table.sel(parameter=name)
+    one = one.where(one["remark"] != SILENT, drop=True) if (one["remark"] == SILENT).any() else one
+    low, middle, high = np.quantile(one["estimate"].values, [0.25, 0.5, 0.75]).tolist()
+    remarks = table["remark"].sel(parameter=name).values.tolist()
+    reasons, counts = np.unique([_kind(text) for text in remarks if text], return_counts=True)
+    return {
+        "median": middle,
+        "quartiles": [low, high],
+        "median_standard_error": float(np.median(one["standard_error"].values)),
+        "at_bound": int(one["at_bound"].sum()),
+        "identified": int(one["identified"].sum()),
+        "reasons": dict(zip(reasons.tolist(), counts.tolist(), strict=True)),
+    }
+
+
+def _kind(remark: str) -> str:
+    return remark.split(" (")[0].split(", ")[0]
+
+
+def estimates_table(tree: xr.DataTree) -> pd.DataFrame:
+    """A row for every person and parameter: estimate, uncertainty, remark; and how well the person is described."""
+    estimates = tree["estimates"].to_dataset()
+    of_parameters = ["estimate", "standard_error", "low", "high", "at_bound", "identified", "remark", "variance_left"]
+    of_people = [
+        name for name in ("log_likelihood", "n_choices", "aic", "bic", "pseudo_r2", "converged") if name in estimates
+    ]
+    frame = estimates[of_parameters].to_dataframe().reset_index()
+    return frame.merge(estimates[of_people].to_dataframe().reset_index(), on="participant")
