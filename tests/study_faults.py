@@ -155,14 +155,15 @@ class Run:
         self.late: Counter[int] = Counter()
 
     def _late(self, request: bytes, answer: bytes) -> None:
-        """A repeated request is answered as it was the first time, or refused because another page is in charge."""
+        """A repeated request is answered as it was the first time, or refused: another page is in charge, or nothing can be
+        stored just now."""
         status = int(answer.split(b" ", 2)[1])
         self.late[status] += 1
         body = json.loads(request.partition(b"\r\n\r\n")[2])
         if status == 200:
             told = json.loads(answer.partition(b"\r\n\r\n")[2])
             self._late_answers.append((_code(request), body["block"], body["trial"], (told["arm"], told["reward"])))
-        elif status != 409:
+        elif status not in (409, 503):
             self.ledger.contradictions.append(f"a late request was answered {status}: {answer[-200:]!r}")
 
     async def _count(self, response: httpx.Response) -> None:
