@@ -32,10 +32,10 @@ check: setup page  ## format, lint, types
 	cd page && npm run --silent check
 
 bench: setup page  ## speed and memory against peers and a floor, into docs/benchmarks.md
-	$(PYTHON) bench/run.py
-	$(PYTHON) bench/people.py
+	$(PYTHON) -m bench.run
+	$(PYTHON) -m bench.people
 	@scripts/packages.sh postgresql
-	$(PYTHON) bench/study_load.py
+	$(PYTHON) -m bench.study_load
 
 setup:
 	@scripts/setup.sh

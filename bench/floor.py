@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from scipy.special import ndtri
-from work import CREDIBILITY_SCALE, LENGTH_SCALE, PLACES, PRIOR_MEAN, PRIOR_VAR, Work
+
+from bench.work import CREDIBILITY_SCALE, LENGTH_SCALE, PLACES, PRIOR_MEAN, PRIOR_VAR, Work
 
 CHUNK = 128
 """Replicates that one core takes on at a time."""

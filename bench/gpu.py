@@ -1,4 +1,4 @@
-"""Decisions a second on a GPU through the public call: `python bench/gpu.py FOLDER [--device gpu]`.
+"""Decisions a second on a GPU through the public call: `python -m bench.gpu FOLDER [--device gpu]`.
 
 Writes `gpu.md` (to be kept as bench/gpu.md, which the page of benchmarks takes in) and `gpu.json` into the folder. Each
 work is played once to compile and then three times, the best counts; it stops before the next work when its time is up.

@@ -1,4 +1,4 @@
-"""Hierarchical Bayes on a GPU: `python bench/nuts_gpu.py [--people 326] [--draws 1000]`, one JSON object to standard output.
+"""Hierarchical Bayes on a GPU: `python -m bench.nuts_gpu [--people 326] [--draws 1000]`, one JSON object to standard output.
 
 326 simulated people on a grid of 10 x 10 arms, 90 choices each, four free parameters of stochastic-ucl, four chains of 1 000
 draws after as many of warm-up. The target is ten minutes, everything included but the simulation. The object is also written

@@ -136,10 +136,8 @@ def measure_numpy(n: int) -> dict[str, Any]:
 
 def measure_refit() -> dict[str, Any]:
     """Seconds for the leave-one-round-out refit of the localised GP-UCB of Wu et al. (2018): 640 folds, 3 parameters."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from wu2018_models import model, rescaled_choices, space
-
     from explorelab.comparison.left_out_blocks import cross_validate
+    from tests.support.wu2018_models import model, rescaled_choices, space
 
     choices = rescaled_choices()
     began, processor = time.perf_counter(), time.process_time()
@@ -160,7 +158,13 @@ MEASURES = {"fit": measure_fit, "numpy": measure_numpy, "refit": lambda _: measu
 
 def by_itself(what: str, n: int) -> dict[str, Any]:
     """The measurement in a process of its own, so that memory and compilation are its own too."""
-    done = subprocess.run([sys.executable, __file__, "--measure", what, str(n)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.people", "--measure", what, str(n)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     return json.loads(done.stdout.splitlines()[-1])
@@ -175,7 +179,7 @@ def main() -> int:
     if given.measure:
         print(json.dumps(MEASURES[given.measure[0]](int(given.measure[1]))))
         return 0
-    import people_page
+    from bench import people_page
 
     results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if not given.render:

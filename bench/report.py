@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import no_hang
-from work import WORKS
+from bench import no_hang
+from bench.work import WORKS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -201,7 +201,7 @@ def _gpu() -> str:
     inside = (
         GPU.read_text().strip()
         if GPU.exists()
-        else "Not measured yet: `python bench/gpu.py FOLDER` on a machine with a GPU."
+        else "Not measured yet: `python -m bench.gpu FOLDER` on a machine with a GPU."
     )
     return f"## On a GPU\n\n<!-- gpu:begin -->\n{inside}\n<!-- gpu:end -->"
 
@@ -216,7 +216,7 @@ def _no_hang(results: dict[str, Any]) -> str:
         "",
     ]
     if not results.get("no_hang"):
-        return "\n".join([*lines, "Not run yet: `python bench/run.py --full`."])
+        return "\n".join([*lines, "Not run yet: `python -m bench.run --full`."])
     return "\n".join([*lines, no_hang.HEADER, *(no_hang.row(it) for it in results["no_hang"])])
 
 

@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--render", action="store_true", help="measure nothing, write the page from what is kept")
     given = parser.parse_args()
 
-    import report
+    from bench import report
 
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if not given.render:
@@ -63,8 +63,7 @@ def main() -> int:
 
 
 def _measured(results: dict[str, Any], wanted: list[str], full: bool, small: bool) -> dict[str, Any]:
-    import environments
-    import speed
+    from bench import environments, speed
 
     # Environments first, so that nothing is being installed while something is being timed.
     reasons = {name: environments.make(environments.ENVIRONMENTS[name]) for name in PEERS if "peers" in wanted}
@@ -88,7 +87,7 @@ def _measured(results: dict[str, Any], wanted: list[str], full: bool, small: boo
 
 def _peer(name: str, reason: str) -> list[dict[str, Any]]:
     """What a library's script says, or why it says nothing."""
-    import environments
+    from bench import environments
 
     if reason:
         return [{"library": name, "missing": f"did not install here ({reason})"}]
@@ -101,7 +100,7 @@ def _peer(name: str, reason: str) -> list[dict[str, Any]]:
             text=True,
             timeout=PEER_LIMIT_S,
             check=False,
-            env={**os.environ, "PYTHONPATH": str(HERE), **SINGLE_THREAD},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **SINGLE_THREAD},
         )
     except subprocess.TimeoutExpired:
         return [{"library": name, "missing": f"was not done within {PEER_LIMIT_S} s"}]
@@ -120,15 +119,15 @@ def _memory(full: bool, small: bool, before: list[dict[str, Any]]) -> list[dict[
         sizes = [(10, 100, 1_000)]
     found = []
     for size in sizes:
-        command = [sys.executable, str(HERE / "memory.py"), *(str(n) for n in size)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-m", "bench.memory", *(str(n) for n in size)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
         found += _said(done.stdout)
     measured = {(it["horizon"], it["replicates"]) for it in found}
     return found + [it for it in before if (it["horizon"], it["replicates"]) not in measured]
 
 
 def _no_hang(environments: Any, runs: int) -> list[dict[str, Any]]:
-    import no_hang
+    from bench import no_hang
 
     found = []
     for name, times, limit_s in (("jax-lowest", runs, 120.0), (None, runs, 120.0), ("jax-older", min(runs, 3), 60.0)):

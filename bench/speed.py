@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import floor
 import jax
 import numpy as np
-from work import LENGTH_SCALE, PRIOR_MEAN, PRIOR_VAR, WORKS, Work
 
 import explorelab as xl
+from bench import floor
+from bench.work import LENGTH_SCALE, PRIOR_MEAN, PRIOR_VAR, WORKS, Work
 
 ROUNDS = 5
 REPLICATES = {"A": 8_192, "B": 16_384, "C": 16_384}

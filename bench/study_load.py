@@ -1,7 +1,7 @@
 """A study under load: 500 people who choose every 1.5 s, for a minute, against a request that does nothing at the same rate.
 
-    python bench/study_load.py            # both databases, into bench/study.json and docs/benchmarks-study.md
-    python bench/study_load.py --closed-loop --people 20,500,1000,1500     # people whose clocks start with each answer
+    python -m bench.study_load            # both databases, into bench/study.json and docs/benchmarks-study.md
+    python -m bench.study_load --closed-loop --people 20,500,1000,1500     # people whose clocks start with each answer
 
 The people are simulated by a process of its own (study_crowd.py). A choice counts as made when its answer has arrived, which
 the server sends once the choice is on disk.
@@ -24,8 +24,6 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RESULTS = HERE / "study.json"
-sys.path.insert(0, str(ROOT / "tests"))
-
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -68,10 +66,10 @@ def sync_ms(folder: Path) -> dict[str, float]:
 def measure(database: str, workers: int, settings: dict[str, Any], cluster_folder: Path | None) -> dict[str, Any]:
     """One database: everything measured, from a server that has just started."""
     from sqlalchemy import func, select
-    from study_server import Served, write_study
 
     from explorelab.study.database.store import engine_for
     from explorelab.study.database.tables import choices
+    from tests.support.study.server import Served, write_study
 
     with tempfile.TemporaryDirectory(prefix="load-") as temporary:
         folder = Path(temporary) / "study"
@@ -116,11 +114,11 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
 
 def _watched(served: Any, settings: dict[str, Any], cluster_folder: Path | None) -> tuple[Any, list[Any], dict[str, float]]:
     """Run the people beside the server; what they saw, the server's memory each second, processor time of the choices."""
-    command = [sys.executable, str(HERE / "study_crowd.py"), json.dumps({"port": served.port, **settings})]
+    command = [sys.executable, "-m", "bench.study_crowd", json.dumps({"port": served.port, **settings})]
     phases: dict[str, Any] = {}
     memory: list[tuple[float, float]] = []
     marks: list[dict[str, float]] = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as people:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as people:
         assert people.stdout is not None
         began, stop = 0.0, threading.Event()
 
@@ -167,7 +165,7 @@ def summary(seconds: list[float]) -> dict[str, Any]:
 
 def measured(database: str, settings: dict[str, Any]) -> dict[str, Any] | None:
     """What was measured on this database, printed in short; None where it is not installed."""
-    import postgres
+    from tests.support.study import postgres
 
     if database == "sqlite":
         one = measure("sqlite:///study.db", 1, settings, None)
@@ -199,7 +197,7 @@ def main() -> None:
         "--closed-loop", action="store_true", help="each clock starts with the answer before, as in the browser"
     )
     told = parser.parse_args()
-    import study_page
+    from bench import study_page
 
     crowds = [int(number) for number in told.people]
     if len(crowds) > 1 and not told.closed_loop:

@@ -1,4 +1,4 @@
-"""The page and figure of bench/study_load.py, and what tests/study_faults.py counted: `python bench/study_page.py`."""
+"""The page and figure of bench/study_load.py and of tests/support/study/faults.py: `python -m bench.study_page`."""
 
 from __future__ import annotations
 
@@ -146,7 +146,8 @@ def _faults(faults: dict[str, Any]) -> list[str]:
     return [
         "## Broken on purpose",
         "",
-        "`tests/study_faults.py`: 20 people at a time with clocks of 20 and 40 ms take part as the browser does, while the",
+        "`tests/support/study/faults.py`: 20 people at a time with clocks of 20 and 40 ms take part as the browser does,",
+        "while the",
         "server is killed (`kill -9`) at random moments and started again, pages are reloaded, the study is opened in",
         "second tabs, connections are cut before, during and after requests and answers, and requests arrive again seconds",
         "later; databases are deleted, replaced and restored under the running server, which must stop by itself and lose",

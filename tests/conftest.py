@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from postgres import MISSING, Cluster, cluster, programs
+
+from tests.support.study.postgres import MISSING, Cluster, cluster, programs
 
 if TYPE_CHECKING:
-    from study_lab import Lab
+    from tests.support.study.lab import Lab
 
 # What one test or worker has compiled, the others need not compile again. Set before JAX is imported.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
@@ -46,8 +47,8 @@ def server() -> Iterator[Cluster]:
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator["Lab"]:
     """A small study that is served."""
-    from small_study import small_study
-    from study_lab import Lab
+    from tests.support.study.lab import Lab
+    from tests.support.study.small_study import small_study
 
     lab = Lab(small_study(), tmp_path)
     with lab.client:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from bayesianbandits import Agent, Arm, NormalRegressor, UpperConfidenceBound
-from work import Work, measure, regret_of
+
+from bench.work import Work, measure, regret_of
 
 
 def play(work: Work, horizon: int, replicates: int) -> np.ndarray:

@@ -13,7 +13,8 @@ from botorch.optim import optimize_acqf_discrete
 from gpytorch.kernels import MaternKernel, ScaleKernel
 from gpytorch.means import ConstantMean
 from scipy.special import ndtri
-from work import CREDIBILITY_SCALE, LENGTH_SCALE, PLACES, PRIOR_MEAN, PRIOR_VAR, Work, measure, regret_of
+
+from bench.work import CREDIBILITY_SCALE, LENGTH_SCALE, PLACES, PRIOR_MEAN, PRIOR_VAR, Work, measure, regret_of
 
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from mabby import Bandit, GaussianArm, Metric, Simulation
 from mabby.strategies import UCB1Strategy
-from work import Work, measure
+
+from bench.work import Work, measure
 
 
 def play(work: Work, horizon: int, replicates: int) -> np.ndarray:

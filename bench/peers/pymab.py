@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from pymab import BanditEnvironment, Experiment, ExperimentConfig, GaussianReward
 from pymab.policies import GaussianBayesianUCBPolicy
-from work import Work, measure
+
+from bench.work import Work, measure
 
 
 def play(work: Work, horizon: int, replicates: int) -> np.ndarray:

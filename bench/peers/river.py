@@ -7,7 +7,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 from river import bandit
-from work import Work, measure, regret_of
+
+from bench.work import Work, measure, regret_of
 
 
 class GaussianBandit(gymnasium.Env):

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
-from work import CREDIBILITY_SCALE, LENGTH_SCALE, PLACES, PRIOR_MEAN, PRIOR_VAR, Work, measure, regret_of
+
+from bench.work import CREDIBILITY_SCALE, LENGTH_SCALE, PLACES, PRIOR_MEAN, PRIOR_VAR, Work, measure, regret_of
 
 # Nothing is fitted but the data: the hyperparameters are the work's.
 KERNEL = ConstantKernel(PRIOR_VAR, "fixed") * Matern(LENGTH_SCALE, "fixed", nu=0.5)

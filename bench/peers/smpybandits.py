@@ -9,7 +9,8 @@ import warnings
 
 import matplotlib as mpl
 import numpy as np
-from work import Work, measure
+
+from bench.work import Work, measure
 
 mpl.use("Agg")
 warnings.simplefilter("ignore")

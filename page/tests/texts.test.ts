@@ -5,7 +5,7 @@ import { DEFAULT_LABELS, fill } from "../plugin/labels";
 import { PAGE_LABELS, Texts } from "../src/texts";
 
 const page = process.cwd();
-const toml = readFileSync(join(page, "../src/explorelab/study/templates/texts.toml"), "utf8");
+const toml = readFileSync(join(page, "../src/explorelab/study/config/templates/texts.toml"), "utf8");
 const labels = Object.fromEntries([...toml.matchAll(/^(\w+) = "(.*)"$/gm)].map(([, name, text]) => [name!, text!]));
 
 test("the English texts are exactly those that the page needs", () => {

@@ -27,10 +27,18 @@ class Progress:
     def advance(self, by: int = 1) -> None:
         """Count this much of the work as done."""
         self.done += by
+        self._show()
+
+    def name(self, label: str) -> None:
+        """Say what is being done now."""
+        self._label = label
+        self._show()
+
+    def _show(self) -> None:
         if self._bar is None and self._shown and time.monotonic() - self._began > PATIENCE_S:
             self._bar = self._start()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done)
+            self._bar.update(self._task, completed=self.done, description=self._label)
 
     def _start(self) -> Any:
         from rich.console import Console

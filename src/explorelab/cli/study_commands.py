@@ -110,10 +110,10 @@ def export(
     ] = Doubted.WITHOUT,
 ) -> None:
     """Write everything that was recorded as CSV files with their description (Psych-DS)."""
-    from explorelab.cli import study_results
+    from explorelab.study.admin import offline
 
     with long_work():
-        typer.echo(study_results.export(folder, out, pilots.value, doubted.value))
+        typer.echo(offline.export(folder, out, pilots.value, doubted.value))
 
 
 @study.command()
@@ -122,9 +122,9 @@ def find(
     platform_id: Annotated[str, typer.Argument(help="What Prolific or MTurk calls the person.")],
 ) -> None:
     """Say which code a person has who writes in, so that they can be looked up or deleted on the researcher's page."""
-    from explorelab.cli import study_results
+    from explorelab.study.admin import offline
 
-    typer.echo(study_results.find(folder, platform_id))
+    typer.echo(offline.find(folder, platform_id))
 
 
 @study.command()
@@ -141,9 +141,9 @@ def pay(
 
     People who may not have played by hand or in time are listed first and not paid, unless they are named with --also.
     """
-    from explorelab.cli import study_results
+    from explorelab.study.admin import offline
 
-    typer.echo(study_results.pay(folder, out, again, also or ()))
+    typer.echo(offline.pay(folder, out, again, also or ()))
 
 
 @study.command()

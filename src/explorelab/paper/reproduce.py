@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from explorelab._support import checks
+from explorelab._support.progress import Progress
 from explorelab.errors import InputError
 from explorelab.paper.exhibit import Effort
 from explorelab.paper.exhibits import EXHIBITS
@@ -29,14 +28,15 @@ def reproduce(out: Path | str, seed: int = 0, quick: bool = False, progress: boo
     """
     effort = Effort(checks.whole("seed", seed, at_least=0), bool(quick))
     place = Path(out).absolute()
-    with _workshop(place) as aside, _bar(progress) as step:
+    with _workshop(place) as aside, Progress("figures", len(EXHIBITS) + 1, progress) as bar:
         shown = []
         for entry in EXHIBITS:
-            step(entry.title)
+            bar.name(entry.title)
             with style():
                 exhibit = entry.make(effort)
             shown.append(Shown(entry, exhibit, save(exhibit.figure, exhibit.data, aside / "figures" / entry.name)))
-        step("page")
+            bar.advance()
+        bar.name("page")
         write_bytes(aside / "index.html", render(shown, effort, _command(place, effort)).encode())
         _move(aside, place)
     return place / "index.html"
@@ -77,25 +77,3 @@ def _move(aside: Path, place: Path) -> None:
 def _cannot_write(place: Path, error: OSError) -> InputError:
     reason = (error.strerror or str(error)).lower()
     return InputError(f"cannot write into {place}: {reason}. Name a folder that can be written to with --out.")
-
-
-@contextmanager
-def _bar(shown: bool | None) -> Iterator[Callable[[str], None]]:
-    """A progress bar that names what is being made; the function that comes back starts the next part."""
-    if not (sys.stderr.isatty() if shown is None else shown):
-        yield lambda name: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns: tuple[Any, ...] = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=len(EXHIBITS) + 1)
-        begun = 0
-
-        def step(name: str) -> None:
-            nonlocal begun
-            bar.update(task, description=name, completed=begun)
-            begun += 1
-
-        yield step

@@ -1,6 +1,7 @@
 """Tasks: what each arm is worth, how rewards vary, where one may go next and what a move costs."""
 
 from explorelab.tasks.task import (
+    Noise,
     Task,
     bandit,
     gaussian_noise,
@@ -15,6 +16,7 @@ from explorelab.tasks.task import (
 )
 
 __all__ = [
+    "Noise",
     "Task",
     "bandit",
     "gaussian_noise",

@@ -1,7 +1,7 @@
 """The database: opened, brought to the newest form, read from many threads, and written so that an answer means "on disk".
 
 SQLite has one writer (group_writer.py). PostgreSQL commits each request by itself, in several connections. Both look whether
-the database is still the one that was opened (store_watch.py), and refuse what would wait for too long (store_load.py).
+the database is still the one that was opened (watch.py), and refuse what would wait for too long (waiting.py).
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Long measurements on people, designs and browsers."""

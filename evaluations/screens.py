@@ -1,0 +1,130 @@
+"""Pictures of every screen of a study, on a desktop and on a phone, and how exactly deadlines are kept. Writes docs/study/.
+
+    python -m evaluations.screens [--choices 60]
+
+The clock is measured in one block of so many choices of 1.5 s, by what the server kept of them (evaluations/screens.json).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+from playwright.sync_api import Browser, Page  # noqa: E402
+
+from tests.support.study.browser import DESKTOP, PHONE, chromium, served, stage, wait_for_trial  # noqa: E402
+
+FOLDER = ROOT / "docs" / "study"
+
+
+def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> None:
+    """A picture of each screen."""
+    phone = name == "phone"
+    context = browser.new_context(viewport=viewport, has_touch=phone, is_mobile=phone, device_scale_factor=1)
+    page = context.new_page()
+
+    def picture(screen: str, whole: bool = True) -> None:
+        # A new reward glows for half a second; the picture is of what stays.
+        page.wait_for_timeout(600 if screen.startswith("play") else 100)
+        page.screenshot(path=FOLDER / f"{name}-{screen}.png", full_page=whole)
+
+    page.goto(url)
+    for screen, button in (("consent", "#agree"), ("instructions", "#continue")):
+        stage(page, screen)
+        picture(screen)
+        page.click(button)
+    for dynamic in ("standard", "neighbour", "travel"):
+        stage(page, "ready", 60_000)
+        picture(f"ready-{dynamic}")
+        page.click("#start")
+        stage(page, "play")
+        if dynamic == "standard":
+            picture("play-start", whole=False)
+        click_something(page, dynamic)
+        wait_for_trial(page, 2)
+        click_something(page, dynamic)
+        picture(f"play-{dynamic}", whole=False)
+        if dynamic == "standard":
+            page.click("#withdraw")
+            page.wait_for_timeout(200)
+            page.screenshot(path=FOLDER / f"{name}-withdraw.png")
+            page.click("#withdraw-go-on")
+    for _ in range(2):
+        stage(page, "ready", 60_000)
+        page.click("#start")
+    stage(page, "debriefing", 60_000)
+    picture("debriefing")
+    page.click("#finish")
+    stage(page, "finished")
+    picture("finished")
+    second = context.new_page()
+    second.goto(f"{url}/?workerId=w&assignmentId=a")
+    stage(second, "consent")
+    third = context.new_page()
+    third.goto(f"{url}/?workerId=w&assignmentId=a")
+    stage(third, "consent")
+    second.click("#agree")
+    stage(second, "taken-over")
+    second.screenshot(path=FOLDER / f"{name}-taken-over.png")
+    third.click("#agree")
+    stage(third, "instructions")
+    stranger = browser.new_context(viewport=viewport).new_page()
+    stranger.goto(f"{url}/?workerId=w&assignmentId=other")
+    stage(stranger, "elsewhere")
+    stranger.screenshot(path=FOLDER / f"{name}-elsewhere.png")
+    stranger.context.close()
+    context.close()
+
+
+def click_something(page: Page, dynamic: str) -> None:
+    """A square that may be chosen and is not the present one."""
+    blue = int(page.locator("#grid").get_attribute("data-blue") or 0)
+    x, y = divmod(blue, 10)
+    step = 1 if dynamic == "neighbour" else 3
+    page.click(f'.square[data-square="{(x + step if x + step < 10 else x - step) * 10 + y}"]')
+
+
+def clock(browser: Browser, n_choices: int) -> dict[str, float]:
+    """By how much choices were recorded after their time was up."""
+    how = {"n_training": n_choices, "fast_ms": 1500}
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "clock", **how) as study:
+        page = browser.new_page(viewport=DESKTOP)
+        page.goto(study.url)
+        for screen, button in (("consent", "#agree"), ("instructions", "#continue"), ("ready", "#start")):
+            stage(page, screen)
+            page.click(button)
+        stage(page, "play")
+        stage(page, "ready", 1e3 * (2 * n_choices + 30))
+        overrun = np.array([row.overrun_ms for row in study.choices()])
+        page.close()
+    return {
+        "choices": len(overrun), "median_ms": float(np.median(overrun)), "p99_ms": float(np.quantile(overrun, 0.99)),
+        "max_ms": float(overrun.max()),
+    }  # fmt: skip
+
+
+def main() -> int:
+    """Take the pictures and measure the clock."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--choices", type=int, default=60, help="how many choices the clock is measured on; 0: not at all")
+    given = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with chromium() as browser:
+        with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "screens", fast_ms=1500, slow_ms=2000) as study:
+            walk(browser, study.url, "desktop", DESKTOP)
+            walk(browser, study.url, "phone", PHONE)
+        if given.choices:
+            found = clock(browser, given.choices)
+            (ROOT / "studies" / "screens.json").write_text(json.dumps(found, indent=1) + "\n")
+            print(found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""Comparison: the model that made the choices wins, by each criterion, and the command line says the same."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import explorelab as xl
+from explorelab.choices.reading import read_choices
+from explorelab.choices.writing import write_choices
+from explorelab.comparison.compare import best_model, compare, evidence
+from explorelab.comparison.group import select_models
+from explorelab.errors import InputError
+from tests.support.command_line import explorelab
+from tests.support.people import population
+
+MODELS = ["random-choice", "win-stay-lose-shift", "delta-rule"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    made = xl.delta_rule(learning_rate=0.4, temperature=0.8, prior_mean=1.0)
+    return population(made, n=6, horizon=50, blocks=2, seed=3)
+
+
+@pytest.fixture(scope="module")
+def compared(people):
+    return compare(people, MODELS, starts=2)
+
+
+def test_the_model_that_made_the_choices_wins(compared):
+    models = compared["models"].to_dataset()
+    assert int(models.n_best.sel(model="delta-rule")) >= 5
+    assert float(models.protected_exceedance.sel(model="delta-rule")) > 0.9
+    assert float(models.mean_r2.sel(model="random-choice")) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["cv", "bic", "aic"])
+def test_the_best_model_has_the_most_evidence(compared, criterion):
+    people = compared["people"].to_dataset()
+    wanted = evidence(people, criterion).values.argmax(1)
+    assert [MODELS[i] for i in wanted] == best_model(people, criterion).values.tolist()
+
+
+def test_the_group_is_selected_on_the_criterion(compared):
+    people, models = (compared[name].to_dataset() for name in ("people", "models"))
+    again = select_models(-people["nll"].values, MODELS)
+    np.testing.assert_allclose(models.protected_exceedance, again.protected_exceedance)
+
+
+def test_a_tie_goes_to_fewer_parameters(compared):
+    people = compared["people"].to_dataset().copy(deep=True)
+    people["bic"][:] = 1.0
+    assert set(best_model(people, "bic").values.tolist()) == {"random-choice"}
+
+
+def test_one_block_is_compared_by_bic(people):
+    first = people.rows(people.block == "1")
+    with pytest.raises(InputError, match="people with one block"):
+        compare(first, MODELS[:2], criterion="cv")
+    assert compare(first, MODELS[:2], starts=1).attrs["criterion"] == "bic"
+
+
+def test_one_model_is_no_comparison(people):
+    with pytest.raises(InputError, match="at least 2 different agents"):
+        compare(people, ["delta-rule", "delta-rule"])
+
+
+# The command line -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("people")
+    write_choices(people, path / "choices.csv")
+    return path
+
+
+def test_fit_from_the_command_line(folder, people):
+    done = explorelab(
+        "fit", "choices.csv", "--agent", "delta-rule", "--starts", "2", "--csv", "est.csv", "--json", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["participants"] == 6
+    assert set(told["parameters"]) == {"prior_mean", "learning_rate", "temperature"}
+    assert (folder / "fit.nc").is_file()
+    assert (folder / "est.csv").read_text().count("\n") == 1 + 6 * 3
+    ours = xl.fit(read_choices(folder / "choices.csv"), "delta-rule", starts=2)["estimates"].to_dataset()
+    assert told["log_likelihood"] == pytest.approx(float(ours.log_likelihood.sum()), abs=1e-6)
+
+
+def test_compare_from_the_command_line(folder):
+    done = explorelab(
+        "compare", "choices.csv", "--agents", "random-choice,win-stay-lose-shift", "--starts", "1", "--json", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["criterion"] == "cv"
+    assert set(told["models"]) == {"random-choice", "win-stay-lose-shift"}
+    assert len(told["best"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "nowhere.csv"], "nowhere.csv"),
+        (["fit", "choices.csv", "--agent", "stochastic-ucx"], "did you mean 'stochastic-ucl'"),
+        (["fit", "choices.csv", "--method", "guess"], "unknown method 'guess'"),
+        (["fit", "choices.csv", "--draws", "10"], "--draws belongs to --method nuts"),
+        (["fit", "choices.csv", "--out", "nowhere/fit.nc"], "there is no folder nowhere"),
+        (["fit", "choices.csv", "--free", "bonus"], "bonus cannot be free"),
+        (["fit", "choices.csv", "--set", "temperature=hot"], "temperature must be a number"),
+        (["compare", "choices.csv", "--agents", "delta-rule"], "at least 2 different agents"),
+        (["compare", "choices.csv", "--within", "colour"], "within must be a condition"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_2(folder, arguments, said):
+    before = sorted(folder.iterdir())
+    done = explorelab(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def test_an_interrupted_fit_leaves_nothing(tmp_path):
+    many = population(n=400, horizon=60, blocks=1, seed=4)
+    write_choices(many, tmp_path / "choices.csv")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    # What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    command = [
+        sys.executable,
+        "-c",
+        f"{hear}from explorelab.cli import main; main()",
+        "fit",
+        "choices.csv",
+        "--starts",
+        "60",
+    ]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(12)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    try:
+        _, said = running.communicate(timeout=120)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert said.strip().endswith("interrupted; nothing was written.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -1,0 +1,254 @@
+"""The likelihood is the agent, replayed: the same probabilities that its choices are drawn from, and their derivatives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import explorelab as xl
+from explorelab.agents.factors import Ways
+from explorelab.choices.table import Choices, Layout
+from explorelab.errors import InputError
+from explorelab.fitting.likelihood import beliefs, log_likelihoods, positions, replay
+from explorelab.fitting.model import prepare
+from explorelab.fitting.objective import block_log_likelihoods, curvature
+from tests.support.beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR, belief_after, full_params, moment_after
+
+LINE = np.arange(float(N_ARMS))[:, None]
+ARMS = [2, 2, 0, 4, 4, 1, 3, 3, 3, 0, 1, 2]
+REWARDS = [1.5, 0.9, -0.2, 2.0, 2.4, 0.3, 1.1, 1.7, 0.8, 0.1, -0.6, 1.2]
+T = len(ARMS)
+
+
+def choices(arms=ARMS, rewards=REWARDS, observed=None, scored=None, available=None, start=None, noise_var=NOISE_VAR):
+    """One person's one block."""
+    arm = np.array(arms, np.int32)[None]
+    yes = np.ones(arm.shape, bool)
+    return Choices(
+        layout=Layout(N_ARMS, LINE, noise_var),
+        participants=("p",),
+        participant=np.zeros(1, int),
+        block=np.array(["1"]),
+        arm=arm,
+        reward=np.array(rewards, float)[None],
+        observed=yes if observed is None else np.array(observed)[None],
+        scored=yes if scored is None else np.array(scored)[None],
+        present=yes,
+        available=available,
+        start=start,
+    )
+
+
+def block(**settings):
+    with jax.enable_x64(True):
+        fitted = prepare(choices(**settings), "random-choice")
+        return jax.tree.map(lambda x: x[0], fitted.data.blocks)
+
+
+def scores(agent, told=None, **settings):
+    """Log-likelihood of each trial in float64."""
+    with jax.enable_x64(True):
+        params = full_params(agent, dtype="float64")
+        ways = Ways(jnp.asarray(DISTANCES, jnp.float64), jnp.asarray(DISTANCES, jnp.float64))
+        return np.asarray(log_likelihoods(agent.rule, params, ways, N_ARMS, block(**settings) if told is None else told))
+
+
+def one_by_one(agent):
+    """The same from one belief at a time, updated by the learner itself, and the choice rule asked at each."""
+    result = []
+    with jax.enable_x64(True):
+        params = full_params(agent, dtype="float64")
+        for t in range(T):
+            history = list(zip(ARMS[:t], REWARDS[:t], strict=True))
+            belief, moment = belief_after(agent, params, history), moment_after(history)
+            value = agent.rule.limit(params, belief, moment)
+            result.append(float(agent.rule.choice.log_probs(params, belief, value, moment, None)[ARMS[t]]))
+    return np.array(result)
+
+
+@pytest.mark.parametrize("name", [n for n in EVERY_AGENT if EVERY_AGENT[n]().rule.commitment.length is None])
+def test_every_agent_is_scored_by_the_probabilities_that_it_draws_from(name):
+    agent = EVERY_AGENT[name]()
+    np.testing.assert_allclose(scores(agent), one_by_one(agent), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("length_scale", [0.0, 1.5])
+@pytest.mark.parametrize("kernel", ["exponential", "matern32"])
+def test_beliefs_at_once_are_beliefs_one_by_one(length_scale, kernel):
+    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, length_scale=length_scale, kernel=kernel)
+    observed = [t not in (3, 7) for t in range(T)]
+    with jax.enable_x64(True):
+        params = full_params(agent, dtype="float64")
+        told = block(observed=observed)
+        at_once = beliefs(agent.rule, params, N_ARMS, told)
+        for t in range(T):
+            history = [(ARMS[s], REWARDS[s]) for s in range(t) if observed[s]]
+            belief = belief_after(agent, params, history)
+            np.testing.assert_allclose(at_once.mean[t], belief.mean, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(at_once.sd[t], belief.sd, rtol=1e-8, atol=1e-8)
+            np.testing.assert_array_equal(at_once.plays[t], np.bincount([a for a, _ in history], minlength=N_ARMS))
+
+
+def by_the_book(prior_mean, prior_var, length_scale, temperature):
+    """The paper's stochastic UCL from the textbook formulas of Gaussian conditioning, in NumPy."""
+    cov = prior_var * np.exp(-DISTANCES / length_scale)
+    total = []
+    for t in range(T):
+        seen = np.array(ARMS[:t], int)
+        gain = cov[:, seen] @ np.linalg.inv(cov[np.ix_(seen, seen)] + NOISE_VAR * np.eye(t))
+        mean = prior_mean + gain @ (np.array(REWARDS[:t]) - prior_mean)
+        sd = np.sqrt(np.diag(cov - gain @ cov[seen]))
+        q = mean + sd * norm.isf(1 / (np.sqrt(2 * np.pi * np.e) * (t + 1)))
+        total.append(q[ARMS[t]] / temperature - np.log(np.exp(q / temperature).sum()))
+    return np.array(total)
+
+
+def test_the_stochastic_ucl_agrees_with_the_textbook():
+    agent = xl.stochastic_ucl(prior_mean=2.0, prior_var=3.0, length_scale=1.3, temperature=0.7)
+    np.testing.assert_allclose(scores(agent), by_the_book(2.0, 3.0, 1.3, 0.7), rtol=1e-10)
+
+
+# Trials that are not choices ------------------------------------------------------------------------------------------
+
+AGENT = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, length_scale=1.5)
+HABITS = xl.with_habits(AGENT, stickiness=1.0, travel_cost=0.5, novelty=0.3, lapse=0.05)
+
+
+def test_a_forced_trial_is_learned_from_and_not_scored():
+    forced = [t == 0 for t in range(T)]
+    result = scores(AGENT, scored=[not f for f in forced])
+    assert result[0] == 0
+    np.testing.assert_allclose(result[1:], scores(AGENT)[1:])
+
+
+def test_a_missed_trial_without_a_reward_teaches_nothing_but_takes_time():
+    here = [t != 4 for t in range(T)]
+    result = scores(AGENT, observed=here, scored=here)
+    with jax.enable_x64(True):
+        params = full_params(AGENT, dtype="float64")
+        history = [(ARMS[s], REWARDS[s]) for s in range(6) if s != 4]
+        belief = belief_after(AGENT, params, history)
+        moment = moment_after(history)._replace(t=jnp.int32(7))
+        value = AGENT.rule.limit(params, belief, moment)
+        wanted = AGENT.rule.choice.log_probs(params, belief, value, moment, None)[ARMS[6]]
+    assert result[4] == 0
+    np.testing.assert_allclose(result[6], wanted, rtol=1e-9)
+
+
+def test_what_was_not_available_is_not_counted():
+    available = np.ones((1, T, N_ARMS), bool)
+    available[0, 5] = [True, True, False, False, False]
+    result = scores(HABITS, available=available)
+    with jax.enable_x64(True):
+        ways = Ways(jnp.asarray(DISTANCES), jnp.asarray(DISTANCES))
+        told = block(available=available)
+        log_probs = np.asarray(replay(HABITS.rule, full_params(HABITS, dtype="float64"), ways, N_ARMS, told).log_probs)
+    assert np.exp(log_probs[5]).sum() == pytest.approx(1)
+    assert np.isneginf(log_probs[5, 2:]).all()
+    assert result[5] > scores(HABITS)[5]
+
+
+def test_positions_are_the_last_arm_that_one_was_on():
+    arms = [3, -1, -1, 2, 0]
+    walked = choices(arms, [0.0] * 5, start=np.array([1]))
+    np.testing.assert_array_equal(positions(walked), [[1, 3, 3, 3, 2]])
+    np.testing.assert_array_equal(positions(choices(arms, [0.0] * 5)), [[-1, 3, 3, 3, 2]])
+
+
+def test_within_a_block_of_choices_an_agent_is_bound_to_its_goal():
+    """Block UCL decides at t = 1, 2, 4, 6, 8, ...: frames of 1, 2, 4, 8 choices in blocks of 1, 2, 3, 4 at most."""
+    agent = xl.with_habits(xl.block_ucl(prior_var=9.0), lapse=1.0)  # a choice at random when it decides
+    bound = [0, 1, 1, 2, 2, 2, 3, 4, 4, 4, 4, 0]
+    told = block(arms=bound)
+    decides = np.array([True, True, False, True, False, False, True, True, False, False, False, True])
+    np.testing.assert_allclose(scores(agent, told), np.where(decides, -np.log(N_ARMS), 0.0))
+    astray = [0, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 0]
+    assert np.isneginf(scores(agent, block(arms=astray))[2])
+
+
+# Derivatives ----------------------------------------------------------------------------------------------------------
+
+SMOOTH = {
+    "stochastic-ucl": {},
+    "stochastic-ucl, independent": {"fixed": {"length_scale": 0.0}},
+    "stochastic-ucl, log": {"fixed": {"cooling": "log"}},
+    "stochastic-ucl, all free": {
+        "free": (
+            "prior_mean", "prior_var", "length_scale", "temperature", "noise_var", "credibility_power", "credibility_scale"
+        )
+    },
+    "situated-ucl": {},
+    "gp-ucb-constant+stay+travel": {},
+    "boltzmann": {},
+    "variance-greedy+lapse": {},
+    "kalman-ucb": {"free": ("prior_mean", "prior_var", "bonus", "temperature", "drift_var"), "fixed": {"noise_var": 1.0}},
+    "kalman-value+novelty": {},
+    "kalman-thompson": {},
+    "thompson+lapse": {"fixed": {"length_scale": 0.0}},
+    "delta-rule": {},
+    "win-stay-lose-shift": {},
+    "epsilon-greedy": {},
+    "local-search": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients_agree_with_finite_differences(name):
+    fitted = prepare(choices(), name.split(",")[0], **SMOOTH[name])
+    rng = np.random.default_rng(3)
+    z = 0.4 * rng.standard_normal(len(fitted.space))
+    with jax.enable_x64(True):
+        rows, weight = jnp.zeros(1, jnp.int32), jnp.ones(1)
+        value = jax.jit(lambda z: -block_log_likelihoods(fitted.model, fitted.data, rows, z)[0])
+        at = curvature(fitted.model, fitted.data, rows, weight, jnp.asarray(z))
+        backward = jax.grad(value)(jnp.asarray(z))
+        step = 1e-5
+        for i in range(len(z)):
+            e = step * np.eye(len(z))[i]
+            numerical = (float(value(z + e)) - float(value(z - e))) / (2 * step)
+            assert float(at.gradient[i]) == pytest.approx(numerical, rel=1e-5, abs=1e-6)
+            assert float(backward[i]) == pytest.approx(numerical, rel=1e-5, abs=1e-6)
+        assert float(at.value) == pytest.approx(float(value(jnp.asarray(z))), rel=1e-12)
+    assert len(z) > 0
+    assert np.linalg.eigvalsh(np.asarray(at.information)).min() > -1e-9
+
+
+def test_the_information_is_the_mean_of_the_squared_score():
+    """On one trial, E[g g'] over the arms that could have been chosen is the information of that trial."""
+    told = choices(ARMS[:3], REWARDS[:3], scored=[False, False, True])
+    fitted = prepare(told, "situated-ucl")
+    with jax.enable_x64(True):
+        rows, weight, z = jnp.zeros(1, jnp.int32), jnp.ones(1), jnp.full(8, 0.2)
+        expected = 0.0
+        for arm in range(N_ARMS):
+            other = prepare(choices([*ARMS[:2], arm], REWARDS[:3], scored=[False, False, True]), "situated-ucl")
+            data = fitted.data._replace(blocks=other.data.blocks)
+            at = curvature(fitted.model, data, rows, weight, z)
+            expected = expected + np.exp(-float(at.value)) * np.outer(at.gradient, at.gradient)
+        information = curvature(fitted.model, fitted.data, rows, weight, z).information
+    np.testing.assert_allclose(information, expected, atol=1e-12)
+
+
+# At the door ----------------------------------------------------------------------------------------------------------
+
+
+def test_arms_that_lie_nowhere_have_no_travel_cost():
+    nowhere = choices()
+    nowhere = Choices(**{**nowhere.__dict__, "layout": Layout(N_ARMS, None, NOISE_VAR)})
+    with pytest.raises(InputError, match="asks where the arms lie"):
+        prepare(nowhere, "stochastic-ucl+travel")
+    assert "length_scale" not in [d.name for d in prepare(nowhere, "stochastic-ucl").space]
+
+
+def test_noise_that_is_not_known_is_sought():
+    names = [d.name for d in prepare(choices(noise_var=None), "stochastic-ucl").space]
+    assert names == ["prior_mean", "prior_var", "length_scale", "temperature", "noise_var"]
+    assert "noise_var" not in [d.name for d in prepare(choices(), "stochastic-ucl").space]
+
+
+def test_a_parameter_that_the_agent_does_not_have_is_refused():
+    with pytest.raises(InputError, match="bonus cannot be free: stochastic-ucl has"):
+        prepare(choices(), "stochastic-ucl", free=("bonus",))
+    with pytest.raises(InputError, match="both free and fixed"):
+        prepare(choices(), "stochastic-ucl", free=("temperature",), fixed={"temperature": 1.0})

@@ -1,0 +1,91 @@
+"""Simulation-based calibration of the hierarchical sampler (Talts et al. 2018, arXiv:1804.06788).
+
+Parameters drawn from the prior, choices simulated from them, the posterior sampled: the rank of the true value among the
+draws must be uniform, for the population's mean and spread, for someone's parameters, and for the log-likelihood of
+everyone's choices, which sees mistakes that no single parameter shows (Modrák et al. 2023).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import chisquare, kstest
+
+import explorelab as xl
+from explorelab.choices.table import Choices
+from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes.population import CONCENTRATION, bounded
+from explorelab.fitting.likelihood import blocks_of
+from explorelab.fitting.model import Fitted, prepare
+from explorelab.fitting.results import on_natural_scale
+from explorelab.fitting.search.solve import limits, predicted
+from tests.support.simulated import people as simulated_people
+
+REPLICATIONS, PEOPLE, BLOCKS, TRIALS, MEANS, NOISE_VAR = 120, 4, 2, 15, [0.0, 1.0, 2.0], 1.0
+CHAINS, WARMUP, DRAWS, THIN = 2, 300, 500, 10
+N_RANKS = CHAINS * DRAWS // THIN + 1
+N_BINS = 10
+# The prior must not depend on the data: centres and bounds are given. The lower one is near enough to matter.
+SPACE = {
+    "learning_rate": {"centre": 0.4, "spread": 1.0, "low": 0.05, "high": 0.95},
+    "temperature": {"centre": 0.5, "spread": 1.0, "low": 0.02, "high": 100.0},
+}
+
+
+def played(z: np.ndarray, fitted: Fitted, seed: int) -> Choices:
+    natural = on_natural_scale(fitted.space, z)
+    params = {dimension.name: natural[:, i] for i, dimension in enumerate(fitted.space)}
+    return simulated_people(fitted.model.rule, {"prior_mean": 0.0, **params}, BLOCKS, TRIALS, MEANS, NOISE_VAR, seed)
+
+
+def begun() -> Fitted:
+    rule = xl.delta_rule().rule
+    params = {"prior_mean": 0.0, "learning_rate": np.full(PEOPLE, 0.4), "temperature": 0.5}
+    choices = simulated_people(rule, params, BLOCKS, TRIALS, MEANS, NOISE_VAR, 0)
+    return prepare(choices, "delta-rule", list(SPACE), {"prior_mean": 0.0}, SPACE)
+
+
+def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
+    """The rank of every true value among its draws."""
+    rng = np.random.default_rng(1000 + seed)
+    mean, sd = rng.standard_normal(2), np.abs(rng.standard_normal(2))
+    # Of two parameters, LKJ(c) is a beta distribution of the correlation, stretched to -1 and 1.
+    correlation = 2 * rng.beta(CONCENTRATION, CONCENTRATION) - 1 if correlated else 0.0
+    root = sd[:, None] * np.array([[1.0, 0.0], [correlation, np.sqrt(1 - correlation**2)]])
+    with jax.enable_x64(True):
+        latent = mean + rng.standard_normal((PEOPLE, 2)) @ root.T
+        z = np.asarray(bounded(jnp.asarray(latent), *limits(fitted.space)))
+        choices = played(z, fitted, seed)
+        now = fitted._replace(data=fitted.data._replace(blocks=blocks_of(choices)))
+    settings = nuts.Settings(WARMUP, 0.9, 10, correlated)
+    first = hierarchical.begin(choices, now, 2, seed, False)
+    points = hierarchical.starting(first, settings, CHAINS, seed)
+    drawn = nuts.run_chains(now.model, first.known, points, settings, DRAWS, seed, False)
+    truth = predicted(now, np.arange(choices.n_rows), z[choices.participant][:, None], False).sum()
+    told: dict[str, tuple[Any, Any]] = {"log_likelihood": (drawn.log_likelihood.sum(-1), truth)}
+    for i, dimension in enumerate(fitted.space):
+        told[f"mean of {dimension.name}"] = drawn.mean[..., i], mean[i]
+        told[f"sd of {dimension.name}"] = drawn.sd[..., i], sd[i]
+        told[f"{dimension.name} of one"] = drawn.z[..., 0, i], z[0, i]
+    if correlated:
+        told["correlation"] = drawn.correlation[..., 0, 1], correlation
+    return {name: int((draws[:, THIN - 1 :: THIN] < value).sum()) for name, (draws, value) in told.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correlated", [False, True])
+def test_ranks_of_the_truth_are_uniform(correlated: bool) -> None:
+    fitted = begun()
+    every = [ranks(fitted, seed, correlated) for seed in range(REPLICATIONS)]
+    for name in every[0]:
+        found = np.array([each[name] for each in every])
+        counts = np.bincount(found * N_BINS // N_RANKS, minlength=N_BINS)
+        shares = np.diff(np.ceil(np.arange(N_BINS + 1) * N_RANKS / N_BINS)) / N_RANKS
+        # Two looks at each quantity: one in a hundred of all such tests fails by chance.
+        binned = chisquare(counts, REPLICATIONS * shares).pvalue
+        spread = kstest((found + 0.5) / N_RANKS, "uniform").pvalue
+        assert min(binned, spread) > 0.01 / (2 * len(every[0])), f"{name}: {counts.tolist()}, p = {binned:.2g}, {spread:.2g}"

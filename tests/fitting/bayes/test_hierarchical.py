@@ -1,0 +1,411 @@
+"""Hierarchical Bayes by NUTS: against numerical integration, truth, empirical Bayes; and what a user can rely on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.special import logsumexp
+
+import explorelab as xl
+from explorelab.choices.table import Choices
+from explorelab.comparison.psis import loo_by_block
+from explorelab.errors import InputError
+from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
+from explorelab.fitting.bayes.population import bounded, people, population_model, root_of, row_log_likelihoods
+from explorelab.fitting.fit_people import estimates_of, fit, load_fit, saved
+from explorelab.fitting.model import Fitted, prepare
+from explorelab.fitting.objective import block_log_likelihoods
+from explorelab.fitting.search.solve import limits, predicted
+from explorelab.fitting.spaces import standard
+from tests.support.simulated import people as simulated_people
+
+MEANS = [0.0, 0.5, 1.0, 1.5, 2.0]
+SETTINGS = {"warmup": 200, "seed": 0, "progress": False}
+
+
+def delta_people(n: int, n_blocks: int, seed: int, **given: Any) -> tuple[Choices, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    rate = 1 / (1 + np.exp(-rng.normal(-0.4, 0.7, n)))
+    true = {"learning_rate": rate, "temperature": 0.5 * np.exp(rng.normal(0, 0.4, n))} | given
+    rule = xl.delta_rule().rule
+    return simulated_people(rule, {"prior_mean": 0.0, **true}, n_blocks, 20, MEANS, 1.0, seed), true
+
+
+@pytest.fixture(scope="module")
+def two() -> tuple[Choices, dict[str, np.ndarray], xr.DataTree]:
+    """Eight people, two parameters."""
+    choices, true = delta_people(8, 2, seed=1)
+    tree = fit(
+        choices,
+        "delta-rule",
+        "nuts",
+        free=["learning_rate", "temperature"],
+        fixed={"prior_mean": 0.0},
+        draws=1000,
+        **SETTINGS,
+    )
+    return choices, true, tree
+
+
+@pytest.fixture(scope="module")
+def one() -> tuple[Choices, Fitted, xr.DataTree, Exact]:
+    """Six people with two blocks each, one parameter, and the same by numerical integration."""
+    choices, _ = delta_people(6, 2, seed=5, learning_rate=0.3)
+    fitted = prepare(choices, "delta-rule", ["temperature"], {"prior_mean": 0.0, "learning_rate": 0.3})
+    tree = hierarchical.sample(choices, fitted, draws=2000, **SETTINGS)
+    return choices, fitted, tree, Exact(choices, fitted)
+
+
+class Exact:
+    """The posterior of a model with one parameter, summed over a grid of means and spreads."""
+
+    def __init__(self, choices: Choices, fitted: Fitted) -> None:
+        self.participant = choices.participant
+        self.mean, self.sd = np.linspace(-3, 3, 81), np.linspace(0.005, 3.0, 80)
+        # So many that they lie closer than the width of a likelihood, also where people are spread widely.
+        nodes, weights = np.polynomial.hermite_e.hermegauss(181)
+        self.log_weight = np.log(weights / weights.sum())
+        low, high = limits(fitted.space)
+        latent = self.mean[:, None, None] + self.sd[None, :, None] * nodes
+        with jax.enable_x64(True):
+            self.z = np.asarray(bounded(jnp.asarray(latent)[..., None], low, high))[..., 0]
+        points = np.linspace(low[0], high[0], 4001)
+        each = predicted(fitted, np.arange(choices.n_rows), np.tile(points[:, None], (choices.n_rows, 1, 1)), False)
+        self.blocks = [np.interp(self.z, points, values) for values in each]
+        self.log_prior = -0.5 * self.mean[:, None] ** 2 - 0.5 * self.sd[None] ** 2
+
+    def person(self, who: int, without: int | None = None) -> np.ndarray:
+        """Log-likelihood of someone's blocks at every mean, spread and node."""
+        rows = [row for row in np.nonzero(self.participant == who)[0] if row != without]
+        return sum((self.blocks[row] for row in rows), np.zeros_like(self.z))
+
+    def log_joint(self, without: int | None = None) -> np.ndarray:
+        """Log of prior times likelihood over the grid, without one row."""
+        each = [logsumexp(self.person(who, without) + self.log_weight, axis=-1) for who in np.unique(self.participant)]
+        return self.log_prior + sum(each)
+
+    def moments(self, values: np.ndarray) -> tuple[float, float]:
+        """Posterior mean and standard deviation of something over the grid."""
+        weight = np.exp(self.log_joint() - logsumexp(self.log_joint()))
+        mean = (weight * values).sum()
+        return mean, np.sqrt((weight * (values - mean) ** 2).sum())
+
+    def moments_of(self, who: int) -> tuple[float, float]:
+        """Posterior mean and standard deviation of someone's parameter in standard units."""
+        inner = self.person(who) + self.log_weight
+        share = np.exp(inner - logsumexp(inner, axis=-1, keepdims=True))
+        weight = np.exp(self.log_joint() - logsumexp(self.log_joint()))[..., None] * share
+        mean = (weight * self.z).sum()
+        return mean, np.sqrt((weight * (self.z - mean) ** 2).sum())
+
+    def elpd(self, row: int) -> float:
+        """Log predictive probability of a row given all others."""
+        return logsumexp(self.log_joint()) - logsumexp(self.log_joint(without=row))
+
+
+def test_population_agrees_with_numerical_integration(one: Any) -> None:
+    _, _, tree, exact = one
+    posterior = tree["posterior"].to_dataset()
+    for name, values in (
+        ("group_mean", exact.mean[:, None] + 0 * exact.sd),
+        ("group_sd", exact.sd + 0 * exact.mean[:, None]),
+    ):
+        mean, sd = exact.moments(values)
+        draws = posterior[name].values
+        error = sd / np.sqrt(float(tree["convergence"][name].sel(measure="ess_bulk").min()))
+        assert abs(draws.mean() - mean) < 4 * error, name
+        assert abs(draws.std() / sd - 1) < 0.1, name
+
+
+def test_everyone_agrees_with_numerical_integration(one: Any) -> None:
+    choices, fitted, tree, exact = one
+    for who, label in enumerate(choices.participants):
+        mean, sd = exact.moments_of(who)
+        draws = np.log(tree["posterior"]["temperature"].sel(participant=label).values)
+        z = (draws - np.log(fitted.space[0].centre)) / fitted.space[0].spread
+        ess = float(tree["convergence"]["temperature"].sel(measure="ess_bulk", participant=label))
+        assert abs(z.mean() - mean) < 4 * sd / np.sqrt(ess), label
+        assert abs(z.std() / sd - 1) < 0.1, label
+
+
+def test_agrees_with_empirical_bayes_within_uncertainty(one: Any) -> None:
+    choices, _, tree, _ = one
+    em = fit(
+        choices, "delta-rule", "em", free=["temperature"], fixed={"prior_mean": 0.0, "learning_rate": 0.3}, progress=False
+    )
+    away = (em["estimates"]["z"] - tree["estimates"]["z"]).values[:, 0]
+    sd = np.sqrt(tree["estimates"]["z_covariance"].values[:, 0, 0])
+    assert np.abs(away / sd).max() < 0.5
+    assert abs(float(em["group"]["z_mean"][0] - tree["group"]["z_mean"][0])) < float(tree["group"]["z_mean_se"][0])
+
+
+def test_loo_agrees_with_blocks_left_out_exactly(one: Any) -> None:
+    _, _, tree, exact = one
+    loo = loo_by_block(tree)
+    truth = np.array([exact.elpd(row) for row in range(loo.sizes["row"])])
+    good = ~loo["bad"].values
+    assert good.sum() >= 6
+    np.testing.assert_allclose(loo["elpd"].values[good], truth[good], atol=0.1)
+    # Where ArviZ doubts itself, it is right to: the estimates are too high.
+    assert (loo["elpd"].values[~good] > truth[~good] - 0.1).all()
+
+
+def test_loo_adds_up_and_names_bad_blocks(two: Any) -> None:
+    choices, _, tree = two
+    loo = loo_by_block(tree)
+    assert list(loo["participant"].values) == list(choices.participants)
+    assert list(loo["row_block"].values) == list(choices.block)
+    np.testing.assert_allclose(loo["participant_elpd"].sum(), loo["elpd_total"])
+    np.testing.assert_allclose(loo["p_loo"].sum(), loo["p_loo_total"])
+    np.testing.assert_array_equal(loo["bad"], loo["pareto_k"] > loo.attrs["good_k"])
+    assert bool(loo.attrs["warning"]) == bool(loo["n_bad_total"])
+    stretched = tree.copy(deep=True)
+    stretched["log_likelihood"]["block"].values[..., 4] *= 30
+    worse = loo_by_block(stretched)
+    assert worse["bad"][4]
+    assert f"block {choices.block[4]} of p2" in worse.attrs["warning"]
+
+
+def test_loo_needs_draws(two: Any) -> None:
+    with pytest.raises(InputError, match="method='nuts'"):
+        loo_by_block(xr.DataTree.from_dict({"estimates": two[2]["estimates"].to_dataset()}))
+
+
+def test_truth_lies_within_the_uncertainty(two: Any) -> None:
+    _, true, tree = two
+    table = tree["estimates"].to_dataset()
+    truth = np.stack([true[str(name)] for name in table["parameter"].values], axis=1)
+    covered = (table["low"] <= truth) & (truth <= table["high"])
+    assert covered.mean() >= 13 / 16
+    assert (table["low"] < table["estimate"]).all()
+    assert (table["estimate"] < table["high"]).all()
+    ranks = np.corrcoef(np.log(table["estimate"].values[:, 1]), np.log(true["temperature"]))[0, 1]
+    assert ranks > 0.6
+
+
+def test_tree_has_the_groups_of_a_fit_and_of_arviz(two: Any) -> None:
+    choices, _, tree = two
+    assert {"estimates", "group", "space", "posterior", "sample_stats", "log_likelihood", "observed_data"} <= set(
+        tree.children
+    )
+    assert tree["posterior"]["temperature"].dims == ("chain", "draw", "participant")
+    assert tree["log_likelihood"]["block"].dims == ("chain", "draw", "row")
+    assert tree.attrs["convergence"].startswith("passed: R-hat at most 1.0")
+    assert tree["estimates"]["converged"].all()
+    assert set(estimates_of(tree)) == {"learning_rate", "temperature"}
+    assert (tree["estimates"]["n_choices"] == choices.n_scored).all()
+
+
+def test_log_likelihoods_are_those_of_the_draws(two: Any) -> None:
+    choices, _, tree = two
+    fitted = prepare(choices, "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})
+    at = {name: tree["posterior"][name].values[2, 7, 1] for name in ("learning_rate", "temperature")}
+    z = standard(fitted.space, at)
+    row = int(np.nonzero(choices.participant == 1)[0][0])
+    with jax.enable_x64(True):
+        told = block_log_likelihoods(fitted.model, fitted.data, jnp.array([row]), z)
+    np.testing.assert_allclose(told[0], tree["log_likelihood"]["block"].values[2, 7, row], rtol=1e-9)
+
+
+def test_survives_being_written(two: Any, tmp_path: Any) -> None:
+    saved(two[2], tmp_path / "fit.nc")
+    again = load_fit(tmp_path / "fit.nc")
+    assert again.attrs["convergence"] == two[2].attrs["convergence"]
+    for group in two[2].children:
+        xr.testing.assert_equal(again[group].to_dataset(), two[2][group].to_dataset())
+    assert float(loo_by_block(again)["elpd_total"]) == float(loo_by_block(two[2])["elpd_total"])
+
+
+def short(choices: Choices, **changes: Any) -> xr.DataTree:
+    """Too few draws to converge, with the sampler that is compiled already."""
+    settings = {
+        **SETTINGS,
+        "chains": 2,
+        "draws": 8,
+        "free": ["learning_rate", "temperature"],
+        "fixed": {"prior_mean": 0.0},
+    } | changes
+    return fit(choices, "delta-rule", "nuts", **settings)
+
+
+def test_chains_that_have_not_converged_are_refused_by_name(two: Any) -> None:
+    with pytest.raises(ConvergenceError, match=r"fewer than 200 effective draws: \w+ of \w+ .*double draws") as refused:
+        short(two[0])
+    assert "on_failure='warn'" in str(refused.value)
+
+
+def test_chains_that_have_not_converged_are_marked_if_asked_for(two: Any) -> None:
+    with pytest.warns(ConvergenceWarning, match="have not converged"):
+        tree = short(two[0], on_failure="warn")
+    assert tree.attrs["convergence"].startswith("failed: ")
+    assert not tree["estimates"]["converged"].any()
+    with pytest.raises(InputError, match="at least 100 draws over all chains, got 16"):
+        loo_by_block(tree)
+
+
+def test_loo_tells_of_chains_that_have_not_converged(two: Any) -> None:
+    tree = two[2].copy()
+    tree.attrs["convergence"] = "failed: R-hat"
+    assert "failed: R-hat" in loo_by_block(tree).attrs["warning"]
+
+
+def test_loo_of_a_block_without_choices(two: Any) -> None:
+    tree = two[2].copy(deep=True)
+    tree["log_likelihood"]["block"].values[..., 3] = 0.0
+    loo = loo_by_block(tree)
+    assert loo["elpd"][3] == 0
+    assert not loo["bad"][3]
+    np.testing.assert_array_equal(np.delete(loo["elpd"], 3), np.delete(loo_by_block(two[2])["elpd"], 3))
+
+
+@pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+def test_same_seed_same_draws(two: Any) -> None:
+    first, second = (short(two[0], on_failure="warn")["posterior"].to_dataset() for _ in range(2))
+    xr.testing.assert_identical(first, second)
+    other = short(two[0], on_failure="warn", seed=4)["posterior"].to_dataset()
+    assert not np.array_equal(first["temperature"], other["temperature"])
+
+
+@pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+def test_chains_go_together_as_on_a_gpu(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nuts, "on_gpu", lambda: True)
+    tree = short(two[0], on_failure="warn", warmup=60, draws=100)
+    temperature = tree["posterior"]["temperature"]
+    assert temperature.shape == (2, 100, 8)
+    away = (
+        np.log(temperature).mean(("chain", "draw")) - np.log(two[2]["posterior"]["temperature"]).mean(("chain", "draw"))
+    ).values
+    assert np.abs(away / np.log(two[2]["posterior"]["temperature"]).std(("chain", "draw")).values).max() < 0.6
+
+
+def test_other_data_need_no_new_sampler(two: Any) -> None:
+    choices, _, _ = two
+    fitted = prepare(choices, "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})
+    with jax.enable_x64(True):
+        blocks = fitted.data.blocks._replace(reward=fitted.data.blocks.reward + 0.1)
+    others = fitted._replace(data=fitted.data._replace(blocks=blocks))
+    compiled = nuts.sampler(fitted.model, nuts.Settings(200, 0.9, 10, False), False)
+    before = compiled.advance._cache_size()
+    assert before >= 1
+    with pytest.warns(ConvergenceWarning):
+        hierarchical.sample(choices, others, chains=2, draws=8, on_failure="warn", **SETTINGS)
+    assert compiled.advance._cache_size() == before
+
+
+def test_leaves_jax_as_it_was(two: Any) -> None:
+    assert not jax.config.jax_enable_x64
+    assert jnp.ones(1).dtype == jnp.float32
+
+
+def test_an_interrupt_ends_every_chain(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(self: Any, by: int = 1) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    monkeypatch.setattr(nuts.Progress, "advance", interrupt)
+    fitted = prepare(two[0], "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})
+    begun, settings = begun_quietly(two[0], fitted), nuts.Settings(200, 0.9, 10, False)
+    points = hierarchical.starting(begun, settings, 4, 0)
+    with pytest.raises(KeyboardInterrupt):
+        nuts.run_chains(fitted.model, begun.known, points, settings, 10**6, 0)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and "ThreadPool" in thread.name:
+            thread.join(timeout=20)
+    assert threading.active_count() <= before
+    assert not jax.config.jax_enable_x64
+
+
+def begun_quietly(choices: Choices, fitted: Fitted) -> hierarchical.Beginning:
+    """A beginning without a first fit: the sampler's coordinates are those of the model itself."""
+    n, p = choices.n_participants, len(fitted.space)
+    with jax.enable_x64(True):
+        known = nuts.Known(
+            fitted.data, jnp.asarray(choices.participant), *limits(fitted.space), jnp.zeros((n, p, p)), jnp.zeros((n, p))
+        )
+    return hierarchical.Beginning(known, np.zeros(p), np.ones(p))
+
+
+@pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+def test_correlations_of_people_if_asked_for(two: Any) -> None:
+    tree = short(two[0], on_failure="warn", correlated=True, draws=40, warmup=60)
+    correlation = tree["posterior"]["group_correlation"].values
+    np.testing.assert_allclose(np.diagonal(correlation, axis1=2, axis2=3), 1)
+    assert 0.05 < correlation[..., 0, 1].std() < 0.7
+    assert not any("learning_rate, learning_rate" in part for part in tree.attrs["convergence"].split(";"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"chains": 1}, "chains must be at least 2"),
+        ({"draws": 0}, "draws must be at least 4"),
+        ({"target_accept": 1.0}, "target_accept must be"),
+        ({"on_failure": "ignore"}, "unknown on_failure 'ignore'"),
+        ({"max_tree_depth": 0}, "max_tree_depth must be at least 1"),
+        ({"free": []}, "nothing to sample"),
+    ],
+)
+def test_settings_are_checked_at_the_door(two: Any, setting: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        short(two[0], **setting)
+
+
+@pytest.fixture
+def known(two: Any) -> Iterator[Any]:
+    """A model with made-up bends, in double precision."""
+    fitted = prepare(two[0], "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})
+    plain = begun_quietly(two[0], fitted).known
+    rng = np.random.default_rng(0)
+    roots = rng.normal(size=(8, 2, 2))
+    with jax.enable_x64(True):
+        bend = jnp.asarray(3 * roots @ np.swapaxes(roots, 1, 2))
+        yield fitted, plain, plain._replace(bend=bend, pull=jnp.asarray(rng.normal(size=(8, 2))))
+
+
+def test_coordinates_change_the_shape_of_the_posterior_and_not_the_posterior(known: Any) -> None:
+    from numpyro.infer.util import potential_energy
+
+    fitted, plain, informed = known
+    rng = np.random.default_rng(1)
+    mean, log_sd, x = jnp.asarray(rng.normal(size=2)), jnp.asarray(rng.normal(size=2)), jnp.asarray(rng.normal(size=(8, 2)))
+    e = people(informed, mean, root_of(jnp.exp(log_sd)), x).e
+
+    def log_density(at: Any, with_: Any) -> Any:
+        point = {"mean": mean, "sd": log_sd, "x": at}
+        return -potential_energy(population_model, (fitted.model, False, with_), {}, point)
+
+    stretch = jax.jacfwd(lambda x: people(informed, mean, root_of(jnp.exp(log_sd)), x.reshape(8, 2)).e.ravel())(x.ravel())
+    np.testing.assert_allclose(log_density(x, informed), log_density(e, plain) + np.linalg.slogdet(stretch)[1], rtol=1e-10)
+
+
+def test_gradient_by_row_is_the_gradient(known: Any) -> None:
+    fitted, plain, _ = known
+    z = jnp.asarray(np.random.default_rng(2).normal(size=(16, 2)))
+
+    def plainly(z: Any) -> Any:
+        rows = jnp.arange(16)
+        return jax.vmap(lambda row, at: block_log_likelihoods(fitted.model, fitted.data, row[None], at)[0])(rows, z)
+
+    weight = jnp.linspace(-1, 1, 16)
+    ours = jax.grad(lambda z: weight @ row_log_likelihoods(fitted.model, plain.data, z))(z)
+    np.testing.assert_allclose(ours, jax.grad(lambda z: weight @ plainly(z))(z), rtol=1e-8, atol=1e-10)
+
+
+def test_bounds_bend_and_are_never_crossed() -> None:
+    with jax.enable_x64(True):
+        z = jnp.linspace(-30, 30, 601)[:, None]
+        inside = np.asarray(bounded(z, jnp.array([-1.0]), jnp.array([4.0])))
+        np.testing.assert_array_equal(bounded(z, jnp.array([-jnp.inf]), jnp.array([jnp.inf])).round(9), z.round(9))
+    assert inside.min() >= -1
+    assert inside.max() <= 4
+    assert (np.diff(inside[:, 0]) > -1e-12).all()
+    middle = (np.asarray(z) > 0) & (np.asarray(z) < 3)
+    np.testing.assert_allclose(inside[middle], np.asarray(z)[middle], atol=1e-5)

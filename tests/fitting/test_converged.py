@@ -1,0 +1,158 @@
+"""`converged` means it: a fit that met something that is not a number, or did not move, does not say so."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+import explorelab as xl
+from explorelab.choices.table import Choices
+from explorelab.fitting import objective
+from explorelab.fitting.fit_people import fit
+from explorelab.fitting.objective import Curvature
+from explorelab.fitting.search.optimise import Status, minimise
+from tests.support.people import population
+
+TASK = xl.bandit([0.0, 1.0, 2.0, 3.5, 1.5], 1.0)
+LAPSES = np.linspace(0.02, 0.6, 20)
+
+
+def cooled(lapse):
+    return xl.with_habits(xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, cooling="feedback"), lapse=lapse)
+
+
+@pytest.fixture(scope="module")
+def lapsing():
+    """Twenty people with feedback cooling who lapse more and more."""
+    parts = [population(cooled(lapse), 1, 60, seed=i, task=TASK) for i, lapse in enumerate(LAPSES)]
+    joined = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("arm", "reward", "observed", "scored", "present")
+    }
+    return Choices(**{
+        **parts[0].__dict__, **joined, "participants": tuple(f"p{i}" for i in range(20)), "participant": np.arange(20),
+        "block": np.array(["1"] * 20), "means": None,
+    })  # fmt: skip
+
+
+def estimates(tree):
+    return tree["estimates"].to_dataset()
+
+
+@pytest.mark.parametrize(
+    "method", ["ml", pytest.param("map", marks=pytest.mark.slow), pytest.param("em", marks=pytest.mark.slow)]
+)
+def test_a_fit_with_feedback_cooling_finds_how_often_people_lapse(lapsing, method):
+    table = estimates(fit(lapsing, cooled(0.2), method, free=("lapse",), starts=3))
+    assert spearmanr(LAPSES, table.estimate.values[:, 0]).statistic > 0.8
+    assert table.converged.all()
+    assert float(table.bic.sum()) < 2 * 20 * 60 * np.log(5)
+
+
+# The minimiser --------------------------------------------------------------------------------------------------------
+
+
+def ended(objective, start=(0.3, -0.2), bound=3.0):
+    with jax.enable_x64(True):
+        wide = jnp.full(2, bound)
+        return minimise(objective, jnp.asarray(start), -wide, wide)
+
+
+def bowl(value=lambda x: x, gradient=lambda g: g, information=lambda f: f):
+    """A bowl around (1, -1) whose parts may be spoiled."""
+
+    def objective(z):
+        away = z - jnp.array([1.0, -1.0])
+        return Curvature(value(0.5 * away @ away), gradient(away), information(jnp.eye(2)))
+
+    return objective
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"gradient": lambda g: g * jnp.nan},
+        {"gradient": lambda g: g.at[1].set(jnp.inf)},
+        {"value": lambda x: x * jnp.nan},
+        {"value": lambda x: x + jnp.inf},
+        {"information": lambda f: f.at[0, 0].set(jnp.nan)},
+    ],
+    ids=["NaN slope", "infinite slope", "NaN", "impossible", "NaN curvature"],
+)
+def test_what_is_not_finite_is_not_a_minimum(spoiled):
+    assert int(ended(bowl(**spoiled)).status) == Status.NOT_FINITE
+
+
+def test_a_slope_that_points_the_wrong_way_is_not_a_minimum():
+    assert int(ended(bowl(gradient=lambda g: -g)).status) == Status.STUCK
+
+
+def test_a_minimum_at_the_start_is_a_minimum():
+    assert int(ended(bowl(), (1.0, -1.0)).status) == Status.CONVERGED
+
+
+def test_a_minimum_at_the_bounds_is_a_minimum():
+    assert int(ended(bowl(), bound=0.5).status) == Status.CONVERGED
+
+
+def test_where_nothing_is_said_nothing_is_estimated():
+    nothing = ended(lambda z: Curvature(jnp.asarray(3.0), jnp.zeros(2), jnp.zeros((2, 2))))
+    assert int(nothing.status) == Status.FLAT
+
+
+# Fits -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def spoiling(monkeypatch):
+    """Makes the derivatives of every likelihood wrong in a given way, and forgets what was compiled."""
+    whole = objective._log_probs_and_slopes
+
+    def spoil(how):
+        monkeypatch.setattr(objective, "_log_probs_and_slopes", lambda *a: (lambda p, s: (p, how(s)))(*whole(*a)))
+        jax.clear_caches()
+
+    yield spoil
+    monkeypatch.undo()
+    jax.clear_caches()
+
+
+@pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow), "em"])
+def test_a_fit_whose_slopes_are_not_numbers_is_not_converged(spoiling, method):
+    spoiling(lambda slopes: slopes * jnp.nan)
+    table = estimates(fit(population(n=3, horizon=8), "delta-rule", method, starts=2))
+    assert not table.converged.any()
+    assert all("not a finite number" in str(status) for status in table.status.values)
+    assert not table.identified.any()
+
+
+@pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow)])
+def test_a_fit_whose_slopes_are_wrongly_zero_is_not_converged(spoiling, method):
+    spoiling(lambda slopes: slopes * 0.0)
+    table = estimates(fit(population(n=3, horizon=20), "kalman-value", method, free=("temperature",), starts=2))
+    assert not table.converged.any()
+
+
+def test_chains_that_cannot_move_are_refused_by_name(spoiling):
+    spoiling(lambda slopes: slopes * jnp.nan)
+    with pytest.raises(xl.InputError, match="the likelihood of 1, 2, 3, or its slope, is not a finite number"):
+        fit(population(n=3, horizon=8), "delta-rule", "nuts", starts=2)
+
+
+@pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow), "em"])
+def test_somebody_whose_choices_are_impossible_is_named(method):
+    """Unseen arms come first under an uninformative prior; one person takes the same arm twice at once."""
+    agent = xl.boltzmann(temperature=0.6)
+    people = population(agent, n=4, horizon=20)
+    odd = people.arm.copy()
+    odd[2, 1] = odd[2, 0]
+    with pytest.raises(xl.InputError, match=f"participant {people.participants[2]} probability zero"):
+        fit(replace(people, arm=odd), agent, method, free=("temperature",), starts=2)
+
+
+def test_correlated_thompson_sampling_is_not_scored_by_counting():
+    with pytest.raises(xl.InputError, match="cannot be fitted: the probability that an arm is the best"):
+        fit(population(n=2, horizon=5), "thompson+lapse")

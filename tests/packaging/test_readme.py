@@ -1,0 +1,42 @@
+"""The README's quickstart runs as it is written."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def code_blocks(path: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_quickstart_runs_as_written(tmp_path: Path) -> None:
+    (quickstart,) = code_blocks(ROOT / "README.md")
+    assert len(quickstart.strip().splitlines()) <= 12
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:explorelab", "-c", quickstart],
+        capture_output=True,
+        text=True,
+        env={"MPLBACKEND": "Agg", "PATH": "", "HOME": str(tmp_path)},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    simulated, promised = map(float, done.stdout.split())
+    assert 0 < simulated < promised
+
+
+def test_the_guides_toml_describes_a_run(tmp_path: Path) -> None:
+    from explorelab.simulation import run_file
+
+    (toml,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"), re.DOTALL)
+    file = tmp_path / "run.toml"
+    file.write_text(toml, encoding="utf-8")
+    tables = run_file.read_spec(file)
+    assert run_file.build_agent(tables["agent"]).name == "block-ucl"
+    assert run_file.build_task(tables["task"]).costs is not None
+    assert run_file.check_run(tables["run"])["times"] == [127, 1023, 16383]

@@ -1,0 +1,1 @@
+"""A study for tests: folders, servers, people, faults."""
