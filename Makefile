@@ -25,10 +25,11 @@ test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql
 	$(PYTHON) -m pytest -q -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 
-check: setup page  ## format, lint, types
+check: setup page  ## format, lint, types, import layers
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+	.venv/bin/lint-imports
 	cd page && npm run --silent check
 
 bench: setup page  ## speed and memory against peers and a floor, into docs/benchmarks.md
