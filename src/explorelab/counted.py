@@ -1,0 +1,18 @@
+"""Numbers of things in a sentence, one or several."""
+
+from __future__ import annotations
+
+
+def plural(n: float, one: str, many: str = "") -> str:
+    """The word for so many: person or people, block or blocks, is or are."""
+    return one if n == 1 else many or f"{one}s"
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """1 person, 326 people, 0 blocks."""
+    return f"{n} {plural(n, one, many)}"
+
+
+def each_of(n: int, one: str, many: str = "") -> str:
+    """The one arm, each of the 4 arms: "must have a name for ..."."""
+    return f"the one {one}" if n == 1 else f"each of the {counted(n, one, many)}"
