@@ -6,8 +6,8 @@ By `schedule_quantile_upper_bound` the third is false once
 n_i >= eta(T) = (4 sigma_s^2/Delta_i^2) (2 a log T + log(2 pi e)).
 An arm never visited has an infinite limit, so an arm that has been visited is not chosen before it.
 
-Every function takes the true means, the variance of the reward noise and one horizon or an array of them, and answers
-with shape times + arms. Best arms have no bound on their visits: NaN. `epsilon` is free (0.0001 to 4, with
+Every bound takes the true means, the variance of the reward noise and one horizon or an array of them, and answers with
+shape times + arms. Best arms have no bound on their visits: NaN. `epsilon` is free (0.0001 to 4, with
 a > 4/(3 (1 - eps^2/16)), so a > 4/3); when not given the one that makes the bound smallest at the largest T is taken.
 A prior that is nearly uninformative costs a little of a: `pull` is how far it draws estimates (`priors.prior_error`).
 """
@@ -15,46 +15,67 @@ A prior that is nearly uninformative costs a little of a: `pull` is how far it d
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
+from inspect import Signature, signature
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from explorelab.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, Times, checked_n_between, checked_times
 from explorelab.theory.arm_sums import noise_to_signal, with_best_arm
 from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, Tail, sum_over_blocks, sum_over_times, tail_of
 
 
-def deterministic_visits(
-    means: npt.ArrayLike,
-    noise_var: float,
-    times: npt.ArrayLike,
-    *,
-    power: float,
-    epsilon: float | None = None,
-    pull: float = 0.0,
-) -> Floats:
+class Asked(NamedTuple):
+    """What every bound is made of."""
+
+    means: npt.ArrayLike
+    noise_var: float
+    times: Times
+    power: float
+    tail: Tail
+
+
+def _bound(formula: Callable[..., Floats]) -> Callable[..., Floats]:
+    """The formula with the arguments that all bounds have, and any of its own after them."""
+
+    @wraps(formula, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
+    def bound(
+        means: npt.ArrayLike,
+        noise_var: float,
+        times: npt.ArrayLike,
+        *,
+        power: float,
+        epsilon: float | None = None,
+        pull: float = 0.0,
+        **own: Any,
+    ) -> Floats:
+        horizons = checked_times(times)
+        return formula(Asked(means, noise_var, horizons, power, tail_of(power, pull, epsilon, horizons)), **own)
+
+    *common, _ = signature(bound, follow_wrapped=False).parameters.values()
+    _, *own = signature(formula).parameters.values()
+    bound.__signature__ = Signature([*common, *own], return_annotation="Floats")  # type: ignore[attr-defined]
+    return door(bound)
+
+
+@_bound
+def deterministic_visits(asked: Asked) -> Floats:
     """An upper bound on the expected visits to each arm by deterministic UCL until each time.
 
     eta(T) + 2 + 2 sum_{t <= T} P_t: appendix G's theorem, from n_i <= eta + (choices of i made with n_i >= eta). One of
     the 2 rounds eta up to a whole number; the other is printed in the paper ("eta + 1") and not needed.
     Valid for T >= 1, a > 4/(3 (1 - eps^2/16)), K = sqrt(2 pi e), an uncorrelated uninformative prior.
     """
-    horizons = checked_times(times)
-    tail = tail_of(power, pull, epsilon, horizons)
-    errors = 2 * sum_over_times(horizons, *tail)
-    return np.asarray(_enough_visits(means, noise_var, horizons, power) + 2 + errors[..., np.newaxis])
+    return _deterministic_visits(asked)
 
 
-def stochastic_visits(
-    means: npt.ArrayLike,
-    noise_var: float,
-    times: npt.ArrayLike,
-    *,
-    power: float,
-    epsilon: float | None = None,
-    pull: float = 0.0,
-) -> Floats:
+@_bound
+def stochastic_visits(asked: Asked) -> Floats:
     """An upper bound on the expected visits to each arm by stochastic UCL with feedback cooling until each time.
 
     The deterministic bound + pi^2/6 (table of appendix G). An arm whose limit is below the best arm's is picked with
@@ -62,18 +83,11 @@ def stochastic_visits(
     (Equal limits of the two arms would break this: after a visit to each they have probability 0.)
     Valid as the deterministic bound is, and only for the temperature dQ_min/(2 log t).
     """
-    return deterministic_visits(means, noise_var, times, power=power, epsilon=epsilon, pull=pull) + math.pi**2 / 6
+    return _deterministic_visits(asked) + math.pi**2 / 6
 
 
-def block_visits(
-    means: npt.ArrayLike,
-    noise_var: float,
-    times: npt.ArrayLike,
-    *,
-    power: float,
-    epsilon: float | None = None,
-    pull: float = 0.0,
-) -> Floats:
+@_bound
+def block_visits(asked: Asked) -> Floats:
     """An upper bound on the expected visits to each arm by block UCL until each time.
 
     eta(T) + 1 + l + 2 sum_{t <= T} P_tau(t), with l = floor(log2 T) + 1 the number of frames and tau(t) the start of
@@ -83,19 +97,11 @@ def block_visits(
     c > 1 the sum is finite and nothing of the kind remains.
     Valid for 1 <= T <= 1e8, otherwise as the deterministic bound is.
     """
-    horizons = _block_times(times)
-    return _goal_visits(means, noise_var, horizons, power, tail_of(power, pull, epsilon, horizons), n_between=0)
+    return _goal_visits(_in_blocks(asked), n_between=0)
 
 
-def block_transitions(
-    means: npt.ArrayLike,
-    noise_var: float,
-    times: npt.ArrayLike,
-    *,
-    power: float,
-    epsilon: float | None = None,
-    pull: float = 0.0,
-) -> Floats:
+@_bound
+def block_transitions(asked: Asked) -> Floats:
     """An upper bound on the expected transitions of block UCL into each arm until each time.
 
     E_l/l + sum_{k < l} E_k/(k (k + 1)) + sum_{k <= l} (1 - L_k/k): E_k is the visit bound at 2^k - 1, the end of frame
@@ -107,20 +113,11 @@ def block_transitions(
     The best arm has 1 + the sum of the others; where best arms tie they are NaN, as moves among them are not covered.
     A step function of T, the value at the end of the frame that holds T. Valid as the visits are.
     """
-    horizons = _block_times(times)
-    return _goal_transitions(means, noise_var, horizons, power, tail_of(power, pull, epsilon, horizons), n_between=0)
+    return _goal_transitions(_in_blocks(asked), n_between=0)
 
 
-def graphical_visits(
-    means: npt.ArrayLike,
-    noise_var: float,
-    times: npt.ArrayLike,
-    *,
-    power: float,
-    epsilon: float | None = None,
-    pull: float = 0.0,
-    n_between: int | None = None,
-) -> Floats:
+@_bound
+def graphical_visits(asked: Asked, *, n_between: int | None = None) -> Floats:
     """An upper bound on the expected visits to each arm by graphical block UCL until each time.
 
     Goal selections + walks: [eta(T) + 1 + l + 2 sum_{g <= T} P'_b(g)] + [2 sum_j S_j + 1], with j over the arms below
@@ -135,35 +132,34 @@ def graphical_visits(
     2^k - 1 + p B_k, with B_k blocks up to its end, and its eta is taken there.
     Valid for a strongly connected graph and a single best arm (NaN otherwise), and as the block bounds are.
     """
-    horizons = _block_times(times)
-    between = checked_n_between(n_between, np.size(means))
-    tail = tail_of(power, pull, epsilon, horizons)
-    goals = _goal_visits(means, noise_var, horizons, power, tail, between)
-    moves = _goal_transitions(means, noise_var, horizons, power, tail, between)
-    return goals + moves.sum(axis=-1, keepdims=True)
+    asked, between = _in_blocks(asked), checked_n_between(n_between, np.size(asked.means))
+    return _goal_visits(asked, between) + _goal_transitions(asked, between).sum(axis=-1, keepdims=True)
 
 
-def _enough_visits(means: npt.ArrayLike, noise_var: float, times: npt.NDArray[np.number], power: float) -> Floats:
+def _enough_visits(asked: Asked, times: Times) -> Floats:
     """eta(T) before rounding up: visits after which an arm's limit is too narrow to deceive."""
-    width = 2 * power * np.log(times)[..., np.newaxis] + math.log(2 * math.pi * math.e)
-    return np.asarray(4 * noise_to_signal(means, noise_var) * width)
+    width = 2 * asked.power * np.log(times)[..., np.newaxis] + math.log(2 * math.pi * math.e)
+    return np.asarray(4 * noise_to_signal(asked.means, asked.noise_var) * width)
 
 
-def _goal_visits(means: npt.ArrayLike, noise_var: float, times: Times, power: float, tail: Tail, n_between: int) -> Floats:
-    errors = 2 * sum_over_blocks(times, *tail, n_between)
-    return np.asarray(_enough_visits(means, noise_var, times, power) + (1 + _frame_of(times) + errors)[..., np.newaxis])
+def _deterministic_visits(asked: Asked) -> Floats:
+    errors = 2 * sum_over_times(asked.times, *asked.tail)
+    return np.asarray(_enough_visits(asked, asked.times) + 2 + errors[..., np.newaxis])
 
 
-def _goal_transitions(
-    means: npt.ArrayLike, noise_var: float, times: Times, power: float, tail: Tail, n_between: int
-) -> Floats:
+def _goal_visits(asked: Asked, n_between: int) -> Floats:
+    errors = 2 * sum_over_blocks(asked.times, *asked.tail, n_between)
+    return np.asarray(_enough_visits(asked, asked.times) + (1 + _frame_of(asked.times) + errors)[..., np.newaxis])
+
+
+def _goal_transitions(asked: Asked, n_between: int) -> Floats:
     """The bound of `block_transitions`, with frames that count goal selections and walks of n_between arms at most."""
-    frame = np.arange(1, int(times.max()).bit_length() + 1)
+    frame = np.arange(1, int(asked.times.max()).bit_length() + 1)
     length = 2 ** (frame - 1)
     ends = 2**frame - 1
     latest = ends + n_between * np.cumsum(-(-length // frame))
-    errors = 2 * sum_over_blocks(ends, *tail, n_between)
-    visits = _enough_visits(means, noise_var, latest, power) + (1 + frame + errors)[:, np.newaxis]
+    errors = 2 * sum_over_blocks(ends, *asked.tail, n_between)
+    visits = _enough_visits(asked, latest) + (1 + frame + errors)[:, np.newaxis]
     visits = np.minimum(visits, ends[:, np.newaxis])
 
     k = frame[:, np.newaxis].astype(np.float64)
@@ -171,7 +167,7 @@ def _goal_transitions(
     left_over = length % frame
     short = np.cumsum(np.where(left_over > 0, 1 - left_over / frame, 0.0))
     by_frame = visits / k + earlier + short[:, np.newaxis]
-    return with_best_arm(means, by_frame[_frame_of(times) - 1])
+    return with_best_arm(asked.means, by_frame[_frame_of(asked.times) - 1])
 
 
 def _frame_of(times: Times) -> Times:
@@ -180,10 +176,10 @@ def _frame_of(times: Times) -> Times:
     return np.asarray(np.frexp(times.astype(np.float64))[1], dtype=np.int64)
 
 
-def _block_times(times: npt.ArrayLike) -> Times:
-    horizons = checked_times(times)
-    if horizons.max() > LONGEST_BLOCK_HORIZON:
+def _in_blocks(asked: Asked) -> Asked:
+    """The same, unless its sums over blocks would take too long."""
+    if asked.times.max() > LONGEST_BLOCK_HORIZON:
         raise InputError(
-            f"times must be at most {LONGEST_BLOCK_HORIZON:,} for the corrected block bounds, got {horizons.max():,}."
+            f"times must be at most {LONGEST_BLOCK_HORIZON:,} for the corrected block bounds, got {asked.times.max():,}."
         )
-    return horizons
+    return asked
