@@ -26,5 +26,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in a table, with the nearest known name as a suggestion."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}." if known else "there is none."
     return InputError(f"unknown {kind} {name!r}: {hint}")

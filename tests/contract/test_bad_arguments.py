@@ -16,6 +16,10 @@ import pytest
 import explorelab as xl
 from explorelab.choices.table import Choices
 from explorelab.errors import ExplorelabError
+from explorelab.fitting.fit_people import SETTINGS
+from explorelab.fitting.empirical_bayes import fit_group
+from explorelab.fitting.bayes.hierarchical import sample
+from explorelab.choices.table import Choices
 
 
 class Odd:
@@ -187,6 +191,61 @@ def test_a_wrong_argument_of_a_formula_is_answered_in_a_sentence(name: str) -> N
     # What overflows is a number, if an infinite one.
     values = {label: value for label, value in HOSTILE.items() if label not in ("1e308", "infinity")}
     assert wrong(THEORY[name], (FORMULAS[name], {}), values) == []
+
+
+BOUNDS = {
+    f"{module.__name__.rpartition('.')[2]}.{name}": value
+    for module in (xl.theory.published, xl.theory.corrected)
+    for name, value in vars(module).items()
+    if name.endswith(("_visits", "_transitions")) and not name.startswith("_")
+}
+NAMED = {**FUNCTIONS, **THEORY, **BOUNDS}
+
+
+def taken_by_name(function: Any) -> list[str]:
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [name for name, each in inspect.signature(function).parameters.items() if each.kind in by_name]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if name != "with_habits"])  # it takes any name, as parameters
+def test_a_misspelt_argument_is_answered_with_the_nearest_name(name: str, examples: dict[str, Any]) -> None:
+    args, kwargs = examples.get(name, (FORMULAS.get(name, []), {}))
+    for known in taken_by_name(NAMED[name]):
+        with pytest.raises(xl.InputError, match=f"'{known}x': did you mean '{known}'"):
+            NAMED[name](*args, **{**kwargs, f"{known}x": 1})
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_an_argument_that_is_like_no_other_is_answered_with_all_of_them(name: str, examples: dict[str, Any]) -> None:
+    args, kwargs = examples.get(name, ([], {}))
+    with pytest.raises(xl.InputError, match=r"'zzz': (known are .+|there is none)\.$"):
+        FUNCTIONS[name](*args, **kwargs, zzz=1)
+
+
+def test_the_bounds_of_the_theory_are_found() -> None:
+    assert {"published.block_transitions", "corrected.graphical_visits"} <= set(BOUNDS)
+    assert len(BOUNDS) == 10
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "said"),
+    [
+        ("nuts", "chain", "unknown argument of fit() 'chain': did you mean 'chains'?"),
+        ("em", "round", "unknown argument of fit() 'round': did you mean 'rounds'?"),
+        ("map", "start", "unknown argument of fit() 'start': did you mean 'starts'?"),
+        ("map", "chains", "chains is a setting of method 'nuts', got method 'map'."),
+    ],
+)
+def test_a_setting_that_a_method_does_not_have_is_told(method: str, name: str, said: str) -> None:
+    with pytest.raises(xl.InputError) as caught:
+        xl.fit(_choices(), "win-stay-lose-shift", method, **{name: 2})  # type: ignore[arg-type]
+    assert str(caught.value) == said
+
+
+def test_the_settings_of_every_method_are_those_of_the_function_that_takes_them() -> None:
+    passed_on = {"choices", "fitted", "seed", "starts", "space", "progress", "row_lists", "sets"}
+    for method, function in (("em", fit_group), ("nuts", sample)):
+        assert set(SETTINGS[method]) == set(inspect.signature(function).parameters) - passed_on
 
 
 SPACES = {

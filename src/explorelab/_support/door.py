@@ -1,4 +1,4 @@
-"""Public functions check at the door that arguments are of the kind that their annotations name.
+"""Public functions check at the door that arguments have names they know, and are of the kind that annotations name.
 
 Whether a number or a name makes sense is checked by the function itself; here a wrong kind of thing (a name for an agent,
 None for choices, a ragged list) is answered in one sentence before it fails somewhere deeper down.
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explorelab._support.checks import shown
-from explorelab.errors import InputError
+from explorelab.errors import InputError, unknown_name
 
 
 class Kind(NamedTuple):
@@ -28,12 +28,16 @@ class Kind(NamedTuple):
 
 
 def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with arguments of a wrong kind refused; kinds that are not known here are let through."""
+    """The function, with unknown arguments and those of a wrong kind refused; kinds not known here are let through."""
     signature = inspect.signature(function)
+    names = keywords_of(signature)
     checked = {name: kinds for name, each in signature.parameters.items() if (kinds := _kinds(str(each.annotation)))}
 
     @wraps(function)
     def at_the_door(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if names is not None and name not in names:
+                raise unknown_name(f"argument of {function.__name__}()", name, names)
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:
@@ -47,6 +51,15 @@ def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **kwargs)
 
     return at_the_door
+
+
+def keywords_of(signature: inspect.Signature) -> tuple[str, ...] | None:
+    """The names of arguments that may be given by name; None where a function takes any and checks them itself."""
+    kinds = {name: each.kind for name, each in signature.parameters.items()}
+    if inspect.Parameter.VAR_KEYWORD in kinds.values():
+        return None
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return tuple(name for name, kind in kinds.items() if kind in by_name)
 
 
 def check(name: str, value: Any, kinds: Sequence[Kind]) -> None:

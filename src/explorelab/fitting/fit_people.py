@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,16 +15,24 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
-from explorelab.errors import InputError
+from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.empirical_bayes import fit_group
+from explorelab._support.door import door
+from explorelab.fitting.search.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, estimates, space_table
 from explorelab.fitting.search.individual import fit_each, rows_of_each
 from explorelab.fitting.search.solve import predicted
 
 type Method = Literal["ml", "map", "em", "nuts"]
-METHODS = ("ml", "map", "em", "nuts")
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "ml": (),
+    "map": (),
+    "em": ("rounds", "tolerance"),
+    "nuts": ("chains", "draws", "warmup", "target_accept", "max_tree_depth", "correlated", "on_failure"),
+}
+"""The methods, and what can be set of each: of `fit_group` and `sample`."""
 
 
 @door
@@ -50,7 +59,8 @@ def fit(
     log_likelihood, pseudo_r2, and for "ml" aic and bic, which are NaN where a prior pulls), `space`, for "em" and "nuts"
     also `group`, and for "nuts" ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
     """
-    checks.one_of("method", method, dict.fromkeys(METHODS, 0))
+    checks.one_of("method", method, SETTINGS)
+    _check_settings(method, settings)
     starts = checks.whole("starts", starts, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
     check_choices(choices)
@@ -70,8 +80,6 @@ def fit(
         groups["group"] = result.table(fitted)
         prior_sd = groups["group"]["z_sd"].values
     else:
-        if settings:
-            raise InputError(f"{next(iter(settings))} is not a setting of method {method!r}.")
         _, best, ending = fit_each(fitted, rows, method == "map", starts, seed, progress)
     check_possible(choices, fitted, np.arange(choices.n_participants), ending.log_likelihood)
     found = estimates(choices, fitted, best, ending, prior_sd, likelihood_alone=method == "ml")
@@ -81,6 +89,17 @@ def fit(
 
 
 def check_choices(choices: Choices) -> None:
+def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
+    """Raise for a name that is not a setting of the method: it belongs to another one, or is misspelt."""
+    for name in settings:
+        owner = next((each for each, own in SETTINGS.items() if name in own), None)
+        if owner is None:
+            own = [known for known in inspect.signature(fit).parameters if known != "settings"]
+            raise unknown_name("argument of fit()", name, [*own, *SETTINGS[method]])
+        if name not in SETTINGS[method]:
+            raise InputError(f"{name} is a setting of method {owner!r}, got method {method!r}.")
+
+
     """Raise if choices cannot be scored, and say whose: a fit would answer wrongly, not stop.
 
     Somebody without any choice among several arms stops nobody, unless there is nobody else.

@@ -17,6 +17,8 @@ import xarray as xr
 
 from explorelab._support import checks
 from explorelab._support.rounding import flat as is_flat
+from explorelab._support.counted import each_of
+from explorelab._support.door import door
 from explorelab.errors import InputError
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -42,6 +44,7 @@ class _Fit(NamedTuple):
     fitted: Floats
 
 
+@door
 def fit_forms(regret: Any, times: Any = None, power: PowerFit = "raw") -> xr.Dataset:
     """The three forms fitted to every curve: `a`, `b` and `ssr` over `form`, and the `label` of the best form.
 

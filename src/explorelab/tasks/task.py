@@ -93,6 +93,7 @@ class Task:
 
 
 def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
+@door
     """A task with these mean rewards and Gaussian noise, any arm after any other."""
     array = checks.numbers("means", means)
     if array.ndim != 1 or array.size == 0:
@@ -101,12 +102,14 @@ def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
 
 
 def line(means: Any, noise_var: Any = 1.0, name: str = "line") -> Task:
+@door
     """A task whose arms lie on a line, one apart, at 0, 1, 2, ..."""
     task = bandit(means, noise_var, name)
     return replace(task, places=np.arange(task.n_arms, dtype=float)[:, None])
 
 
 def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
+@door
     """A task whose arms are the squares of a grid, `means[x][y]`, one apart; arm number = x * height + y."""
     array = checks.numbers("means", means)
     if array.ndim != 2 or array.size == 0:
@@ -117,11 +120,13 @@ def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
 
 
 def gaussian_noise(noise_var: Any) -> Noise:
+@door
     """Gaussian reward noise of this variance."""
     return Noise("gaussian", float(np.sqrt(_scalar("noise_var", noise_var, at_least=0))))
 
 
 def integer_noise(largest: Any) -> Noise:
+@door
     """A whole number drawn uniformly from -largest .. largest, as in the paper's experiment (5 there)."""
     return Noise("integer-uniform", checks.whole("largest", largest, at_least=0))
 
@@ -209,6 +214,7 @@ TRAINING_PEAK = (5, 5)
 
 
 def landscape(name: str, noise_var: Any = None) -> Task:
+@door
     """The paper's task on 10 x 10 squares: landscape "A" or "B", or the "training" peak, with integer noise -5 .. 5.
 
     `noise_var` gives Gaussian noise of that variance instead, as in the paper's block simulations.
@@ -224,6 +230,7 @@ def landscape(name: str, noise_var: Any = None) -> Task:
 
 
 def profile(name: str, noise_var: Any = 1.0) -> Task:
+@door
     """The ten arms along x of landscape "A" or "B", on a line, with Gaussian noise."""
     means = checks.one_of("landscape profile", name, PROFILES)
     return replace(line(means, noise_var, name=f"profile {name}"), note=RECONSTRUCTION)

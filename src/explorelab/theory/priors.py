@@ -36,6 +36,7 @@ class PriorError(NamedTuple):
 
 
 def prior_error(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, noise_var: float) -> PriorError:
+@door
     """What of a prior enters the proof that limits rarely err: best arms placed too low, others too high.
 
     With delta^2 = sigma_s^2/sigma_0^2 and n rewards of an arm, its limit errs (events 15 and 16 of appendix G) only if

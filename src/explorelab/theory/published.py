@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from explorelab.door import door
 from explorelab.theory._checks import Floats, checked_beta, checked_times
 from explorelab.theory.arm_sums import noise_to_signal, with_best_arm
 from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE, SMALLEST_BETA
@@ -22,6 +23,7 @@ from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE, SMALLEST_BETA
 NEEDS_TWO = " (log log T enters)"
 
 
+@door
 def deterministic_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, beta: float = BETA) -> Floats:
     """An upper bound on the expected visits to each arm by deterministic UCL until each time.
 
@@ -35,6 +37,7 @@ def deterministic_visits(means: npt.ArrayLike, noise_var: float, times: npt.Arra
     return np.asarray(enough + 1 + 2 / CREDIBILITY_SCALE * (1 + log_t))
 
 
+@door
 def stochastic_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, beta: float = BETA) -> Floats:
     """An upper bound on the expected visits to each arm by stochastic UCL with feedback cooling until each time.
 
@@ -54,6 +57,7 @@ class BlockConstants(NamedTuple):
     gamma_3: Floats
 
 
+@door
 def block_constants(means: npt.ArrayLike, noise_var: float, beta: float = BETA) -> BlockConstants:
     """The constants of the block bounds, one of each kind for each arm.
 
@@ -69,6 +73,7 @@ def block_constants(means: npt.ArrayLike, noise_var: float, beta: float = BETA) 
     return BlockConstants(gamma_1, gamma_2, gamma_3)
 
 
+@door
 def block_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, beta: float = BETA) -> Floats:
     """An upper bound on the expected visits to each arm by block UCL until each time.
 
@@ -82,6 +87,7 @@ def block_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, b
     return np.asarray(constants.gamma_1 * log_t - less + constants.gamma_2)
 
 
+@door
 def block_transitions(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, beta: float = BETA) -> Floats:
     """An upper bound on the expected transitions of block UCL into each arm until each time.
 
@@ -96,6 +102,7 @@ def block_transitions(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLi
     return with_best_arm(means, constants.gamma_1 * math.log(2) * log_log_t + constants.gamma_3)
 
 
+@door
 def graphical_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, beta: float = BETA) -> Floats:
     """An upper bound on the expected visits to each arm by graphical block UCL until each time.
 
