@@ -48,11 +48,33 @@ def test_every_word_of_a_help_text_is_shown(typed: str, columns: int) -> None:
     assert [text for text in texts if in_one_line(text).replace("- ", "-") not in joined] == []
 
 
-@pytest.mark.parametrize("typed", [typed for typed, command in EVERY.items() if hasattr(command, "commands")])
-def test_a_list_of_commands_says_what_each_does_in_a_whole_sentence(typed: str) -> None:
-    shown = in_one_line(help_of(typed))
-    for command in EVERY[typed].commands.values():
-        assert in_one_line(command.help) in shown
+LISTS = [typed for typed, command in EVERY.items() if hasattr(command, "commands")]
+
+
+def listed(typed: str) -> dict[str, str]:
+    """What a list of commands says of each."""
+    said: dict[str, list[str]] = {}
+    name = ""
+    for line in help_of(typed).partition("Commands:\n")[2].splitlines():
+        words = line.split()
+        if words and line.startswith("  ") and line[2] != " ":
+            name, *words = words
+        said.setdefault(name, []).extend(words)
+    return {name: " ".join(words) for name, words in said.items()}
+
+
+@pytest.mark.parametrize("typed", LISTS)
+def test_a_list_of_commands_says_what_each_does_in_one_whole_sentence(typed: str) -> None:
+    said = listed(typed)
+    assert list(said) == list(EVERY[typed].commands)
+    for name, command in EVERY[typed].commands.items():
+        assert in_one_line(command.help).startswith(said[name])
+        assert re.findall(r"[.?!](?: |$)", said[name]) == ["."], name
+        assert said[name].endswith(".")
+
+
+def test_both_lists_of_commands_are_looked_at() -> None:
+    assert LISTS == ["", "study"]
 
 
 @pytest.mark.parametrize("typed", EVERY)

@@ -20,9 +20,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and
 
 
 def whole_summaries(app: typer.Typer) -> None:
-    """Let lists of commands say what each does in a whole sentence, which is cut short otherwise."""
+    """Let lists of commands say what each does in a whole sentence, which is cut short otherwise; its own help says more."""
     for command in app.registered_commands:
-        command.short_help = inspect.getdoc(command.callback)
+        command.short_help = " ".join((inspect.getdoc(command.callback) or "").partition("\n\n")[0].split())
     for group in app.registered_groups:
         if group.typer_instance is not None:
             whole_summaries(group.typer_instance)
