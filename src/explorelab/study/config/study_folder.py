@@ -27,8 +27,7 @@ _NAME = re.compile(r"[a-z0-9_-]{1,20}")
 def load_study(folder: Path) -> Study:
     """The study in a folder; if anything in it is wrong, an `InputError` with one sentence for each problem."""
     folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: expected the folder of a study, as `explorelab study init` makes it, got none.")
+    _check_study(folder)
     problems = Problems()
     toml = read_toml(folder / "study.toml", problems)
     settings = _settings(toml, folder) if toml is not None else {}
@@ -41,6 +40,17 @@ def load_study(folder: Path) -> Study:
         problems.raise_if_any()
     files = files_of(folder, FILES, toml.values["landscapes"])
     return replace(study, texts=filled(study), unfilled=texts, files=files)
+
+
+def _check_study(folder: Path) -> None:
+    """Raise if this is no study's folder: a list of all files that are missing would hide that it is the wrong one."""
+    try:
+        (folder / "study.toml").lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        lacks = "this folder has no study.toml" if folder.is_dir() else "there is no such folder"
+        raise InputError(f"{folder}: {lacks}; `explorelab study init FOLDER` makes a study.") from None
+    except OSError:
+        return  # whoever reads it says why it cannot be read
 
 
 def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:

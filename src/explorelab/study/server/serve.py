@@ -99,9 +99,9 @@ def serve(
 
     from explorelab.study.config.study_folder import load_study
 
-    check_built()
     study = load_study(folder)
     password, made = password_for(host, password_file)
+    check_built()
     origin, prefix = parts_of(public_url)
     proxies = trusted(trusted_proxies)
     left = unfinished(study)
@@ -231,9 +231,9 @@ def serving(folder: Path) -> Iterator[str]:
 
     from explorelab.study.config.study_folder import load_study
 
-    check_built()
     study = load_study(folder)
     begun(study, folder)
+    check_built()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
