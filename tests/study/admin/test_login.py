@@ -89,7 +89,7 @@ def test_a_wrong_password_is_refused(desk: Desk) -> None:
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"password": 5}', b'{"password": "a", "b": 1}', b"\xff"])
 def test_a_malformed_login_is_refused_and_not_repeated(desk: Desk, body: bytes) -> None:
     answer = desk.client.post("/admin/login", content=body, headers={**OWN, "Content-Type": "application/json"})
-    assert (answer.status_code, answer.json()["error"]) == (422, "invalid")
+    assert (answer.status_code, answer.json()["error"]) == ((400, "malformed") if body == b"\xff" else (422, "invalid"))
 
 
 def test_a_login_over_4_kib_is_refused(desk: Desk) -> None:

@@ -14,6 +14,8 @@ from starlette.routing import Mount
 from tests.support.study.attacked import Person, Target, body_of
 from tests.support.study.postgres import Cluster
 
+from explorelab.study.refusals import NO_OBJECT, NOT_JSON
+
 OWN = {"Origin": "http://study.example", "Sec-Fetch-Site": "same-origin"}
 ODD = {
     "zero": "\0",
@@ -138,6 +140,35 @@ def test_odd_text_in_bodies_is_no_failure(target: Everything, odd: str) -> None:
                 at = filled(path, "abc")
                 check(target.client.post(at, content=sent, headers={**target.headers, **headers}), f"{at} {sent[:200]!r}")
     target.person = Person(target)  # some of them were fine: the last one may have withdrawn
+
+
+BROKEN = {
+    "half": (b'{"page": ', 400, NOT_JSON),
+    "a form": (b"password=a+long+password", 400, NOT_JSON),
+    "not text": (b"\xff\xfe", 400, NOT_JSON),
+    "a list": (b"[]", 422, NO_OBJECT),
+    "a number": (b"3", 422, NO_OBJECT),
+    "text": (b'"text"', 422, NO_OBJECT),
+    "null": (b"null", 422, NO_OBJECT),
+    "nothing": (b"", 422, NO_OBJECT),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_body_that_is_no_object_is_told_in_the_same_sentence_everywhere(target: Everything, broken: str) -> None:
+    body, status, said = BROKEN[broken]
+    for path in fine_bodies(target):
+        answer = target.client.post(filled(path, "abc"), content=body, headers=target.headers)
+        word = "malformed" if status == 400 else "invalid"
+        assert (answer.status_code, answer.json()) == (status, {"error": word, "message": said}), path
+
+
+def test_a_field_that_is_wrong_is_named_everywhere(target: Everything) -> None:
+    for path, body in fine_bodies(target).items():
+        for name in body:
+            left = {key: value for key, value in body.items() if key != name}
+            answer = target.client.post(filled(path, "abc"), json=left, headers=target.headers)
+            assert answer.json() == {"error": "invalid", "message": f"{name}: Field required."}, path
 
 
 def test_whoever_is_asked_for_by_an_odd_name_is_not_there(target: Everything) -> None:

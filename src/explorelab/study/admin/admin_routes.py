@@ -42,7 +42,7 @@ from explorelab.study.admin.login import (
 )
 from explorelab.study.admin.overview import Overviews
 from explorelab.study.admin.person import delete_person, person_detail
-from explorelab.study.database.refusals import Refused
+from explorelab.study.database.refusals import Refused, from_http, misshapen, refusal
 from explorelab.study.database.vitals import StoppedError
 from explorelab.study.server.context import Context
 from explorelab.study.server.pulse import Pulse
@@ -71,27 +71,16 @@ class AdminRoute(APIRoute):
             try:
                 response = await handle(request)
             except StoppedError as stopped:
-                response = _refusal(Refused(503, "stopped", stopped.to_researcher, stopped.retry_after_s))
+                response = refusal(Refused(503, "stopped", stopped.to_researcher, stopped.retry_after_s))
             except Refused as refused:
-                response = _refusal(refused)
+                response = refusal(refused)
             except RequestValidationError as error:
-                response = _refusal(Refused(422, "invalid", _first(error.errors())))
+                response = refusal(misshapen(error.errors()))
             except HTTPException as error:
-                response = _refusal(Refused(error.status_code, "refused", str(error.detail)))
+                response = refusal(from_http(error.status_code, error.detail))
             return admin_headers(response)
 
         return answer
-
-
-def _refusal(refused: Refused) -> Response:
-    headers = {"Retry-After": str(refused.retry_after_s)} if refused.retry_after_s else None
-    return JSONResponse({"error": refused.error, "message": refused.message}, refused.status, headers)
-
-
-def _first(errors: Any) -> str:
-    """What is wrong with a body or an address, in a sentence; what came is not repeated."""
-    where = ".".join(str(part) for part in errors[0]["loc"])
-    return f"{where}: {errors[0]['msg']}."
 
 
 def admin_router(
@@ -233,9 +222,9 @@ async def _password(request: Request) -> str:
         if len(body) > LONGEST_LOGIN:
             raise Refused(413, "too-large", f"A login has at most {LONGEST_LOGIN} bytes.")
     try:
-        return Login.model_validate_json(body).password
+        return Login.model_validate_json(body or b"null").password
     except ValidationError as error:
-        raise Refused(422, "invalid", _first(error.errors(include_input=False))) from None
+        raise misshapen(error.errors(include_input=False)) from None
 
 
 def _static(name: str) -> str:

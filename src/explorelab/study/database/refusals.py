@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.responses import JSONResponse
+
 from explorelab.errors import ExplorelabError
+
+WORDS = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
+NOT_JSON = "The body must be JSON, and is not."
+NO_OBJECT = "The body must be a JSON object, and is not."
 
 
 class Refused(ExplorelabError):  # noqa: N818 - it is an answer, not a fault
@@ -13,9 +22,29 @@ class Refused(ExplorelabError):  # noqa: N818 - it is an answer, not a fault
         self.status, self.error, self.message, self.retry_after_s = status, error, message, retry_after_s
 
 
+def refusal(refused: Refused) -> JSONResponse:
+    """The answer that carries a refusal."""
+    headers = {} if refused.retry_after_s is None else {"Retry-After": str(refused.retry_after_s)}
+    return JSONResponse({"error": refused.error, "message": refused.message}, refused.status, headers)
+
+
 def invalid(message: str) -> Refused:
     """A value that cannot be."""
     return Refused(422, "invalid", message)
+
+
+def misshapen(errors: Sequence[Mapping[str, Any]]) -> Refused:
+    """A request that is not of the form asked for: Pydantic's first error in a sentence; what came is not repeated."""
+    kind, place, said = (errors[0][part] for part in ("type", "loc", "msg"))
+    if kind == "json_invalid":
+        return Refused(400, WORDS[400], NOT_JSON)
+    where = ".".join(str(part) for part in (place[1:] if place[:1] == ("body",) else place))
+    return invalid(f"{where}: {said}." if where else NO_OBJECT)
+
+
+def from_http(status: int, detail: str) -> Refused:
+    """What FastAPI refuses by itself; with 400, a body that is not even text."""
+    return Refused(status, WORDS.get(status, "refused"), NOT_JSON if status == 400 else f"{detail.rstrip('.')}.")
 
 
 def out_of_order(message: str) -> Refused:

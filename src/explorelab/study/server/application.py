@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from explorelab.study.admin.admin_routes import admin_router
 from explorelab.study.config.design import Study
 from explorelab.study.database.failures import in_words
-from explorelab.study.database.refusals import Refused
+from explorelab.study.database.refusals import Refused, from_http, invalid, misshapen, refusal
 from explorelab.study.database.store import Store
 from explorelab.study.server.built_pages import STATIC, check_built
 from explorelab.study.server.context import Context
@@ -118,37 +118,27 @@ class Guard:
         await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
 
 
-def _refusal(status: int, error: str, message: str, retry_after_s: int | None = None) -> JSONResponse:
-    headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
-    return JSONResponse({"error": error, "message": message}, status, headers)
-
-
 def _answer_errors(app: FastAPI) -> None:
     """Every refusal in one form."""
 
     @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> JSONResponse:
-        return _refusal(error.status, error.error, error.message, error.retry_after_s)
+        return refusal(error)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "body")
-        if first["type"] == "json_invalid":
-            return _refusal(400, "malformed", "The body must be JSON, and is not.")
-        return _refusal(422, "invalid", f"{where or 'the request'}: {first['msg']}.")
+    async def not_as_asked(_: Request, error: RequestValidationError) -> JSONResponse:
+        return refusal(misshapen(error.errors()))
 
     @app.exception_handler(HTTPException)
     async def not_here(_: Request, error: HTTPException) -> JSONResponse:
-        words = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
-        answer = _refusal(error.status_code, words.get(error.status_code, "refused"), f"{error.detail}.")
+        answer = refusal(from_http(error.status_code, error.detail))
         answer.headers.update(error.headers or {})
         return answer
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
         log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
-        answer = _refusal(500, "broken", "The server has failed at this; what was acknowledged before is kept.")
+        answer = refusal(Refused(500, "broken", "The server has failed at this; what was acknowledged before is kept."))
         answer.headers.update(headers_of(request.url.path))
         return answer
 
@@ -157,7 +147,7 @@ def _answer_errors(app: FastAPI) -> None:
     async def no_text(_: Request, error: Exception) -> JSONResponse:
         # Not the database's fault: half a character, a zero byte, a number beyond its bounds.
         log.debug("a value could not be stored: %s", type(error).__name__)
-        return _refusal(422, "invalid", "The request has a value that cannot be stored.")
+        return refusal(invalid("The request has a value that cannot be stored."))
 
     @app.exception_handler(DBAPIError)
     @app.exception_handler(PoolTimeout)
@@ -165,4 +155,4 @@ def _answer_errors(app: FastAPI) -> None:
         # The statement's values may name a person: only the kind of failure goes to the log.
         why = in_words(error)
         log.error("the database failed: %s", why)
-        return _refusal(503, "busy", f"Nothing can be stored at present: {why}. Nothing was lost; try again.", 1)
+        return refusal(Refused(503, "busy", f"Nothing can be stored at present: {why}. Nothing was lost; try again.", 1))
