@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import logging
 import sqlite3
 import threading
 import time
@@ -14,6 +16,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from fastapi.testclient import TestClient
+from tests.support.study.small_study import small_study
 from sqlalchemy import Connection, insert, update
 from sqlalchemy.exc import OperationalError
 
@@ -28,6 +32,10 @@ from explorelab.study.session.participants import expired
 from tests.support.study.lab import Lab, Tab, in_play
 from tests.support.study.people_rows import Desk
 from tests.support.study.small_study import small_study
+from explorelab.study.admin import download
+from explorelab.study import failure_log
+from explorelab.study.server.connections import write_seldom
+from explorelab.study.server.pulse import Pulse
 
 HOURS_3 = 3 * 3600.0
 
@@ -155,6 +163,96 @@ def test_the_researcher_is_told(tmp_path: Path) -> None:
     assert "study.db has been deleted" in answer.json()["message"]
     assert desk.client.get("/admin").status_code == 200  # the page, which says so
     desk.store.close()
+
+
+# The log --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The clock by which the log is written, which stands still unless it is moved."""
+    clock = SimpleNamespace(now=1000.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(failure_log, "time", clock)
+    return clock
+
+
+def broken(*_: Any) -> None:
+    raise sqlite_error("SQLITE_FULL")
+
+
+def test_the_log_tells_of_a_full_disk_once_a_minute_and_of_its_end(
+    lab: Lab, clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(lab.store.engine.dialect, "do_commit", broken)
+        for minute in range(3):
+            clock.now = 1000.0 + 61.0 * minute
+            assert {lab.client.get("/api/health").status_code for _ in range(10)} == {503}
+    for _ in range(10):
+        assert lab.client.get("/api/health").status_code == 200
+    assert caplog.messages == [
+        "nothing can be stored: the disk is full",
+        "still nothing can be stored: the disk is full (10 requests refused so far)",
+        "still nothing can be stored: the disk is full (20 requests refused so far)",
+        "choices are stored again (30 requests refused meanwhile)",
+    ]
+
+
+def test_trouble_that_comes_and_goes_does_not_fill_the_log(clock: SimpleNamespace, caplog: pytest.LogCaptureFixture) -> None:
+    vitals = Vitals()
+    for _ in range(1000):
+        vitals.failed(wrapped(sqlite_error("SQLITE_FULL")))
+        vitals.refused(wrapped(sqlite_error("SQLITE_FULL")))
+        vitals.stored()
+        clock.now += 0.125
+    assert len(caplog.messages) == 6  # in 125 s: that it began and ended, three times
+    assert "(479 requests refused so far)" in caplog.messages[2]
+
+
+def test_people_who_only_look_do_not_fill_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    desk = Desk(tmp_path)
+    desk.log_in()
+
+    def unread(_: Any) -> Any:
+        raise wrapped(sqlite_error("SQLITE_IOERR"))
+
+    pulse = Pulse(desk.store, lambda: 0.0)
+    desk.store._read = unread  # type: ignore[method-assign]
+    for _ in range(10):
+        asyncio.run(pulse.notices())
+        assert desk.client.get("/admin/api/overview").status_code == 503
+    desk.store.close()
+    (line,) = caplog.messages
+    assert line.startswith("nothing can be stored: the disk cannot be read or written")
+
+
+def test_faults_of_the_server_do_not_fill_the_log(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logging.getLogger("explorelab.study.failures"), "filters", [])
+    write_seldom()
+
+    async def fails() -> None:
+        raise ZeroDivisionError
+
+    lab.store.prove = fails  # type: ignore[method-assign]
+    client = TestClient(lab.client.app, raise_server_exceptions=False)
+    assert {client.get("/api/health").status_code for _ in range(10)} == {500}
+    assert caplog.messages == ["GET /api/health failed: ZeroDivisionError"]
+
+
+def test_an_export_that_finds_no_room_leaves_the_way_free_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(**_: Any) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(admin_export.tempfile, "mkdtemp", no_room)
+    store = open_store("sqlite:///study.db", tmp_path)
+    for _ in range(2):
+        with pytest.raises(Refused, match="The export has failed: the disk is full"):
+            admin_export.zipped_export(small_study(), store.engine, "without", 0.0)
+    store.close()
 
 
 # Crowds ---------------------------------------------------------------------------------------------------------------

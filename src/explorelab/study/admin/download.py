@@ -24,6 +24,7 @@ from starlette.responses import FileResponse
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused
+from explorelab.study.database.failures import in_words
 
 type Pilots = Literal["without", "with", "only"]
 
@@ -36,7 +37,11 @@ def zipped_export(study: Study, engine: Engine, pilots: Pilots, now: float) -> F
     """The export as a zip file; everything on the disk is removed once it is sent. Takes a while: not in the event loop."""
     if not _one_at_a_time.acquire(blocking=False):
         raise Refused(409, "busy", "Another export is being made: try again when it is done.")
-    folder = Path(tempfile.mkdtemp(prefix="explorelab-export-"))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="explorelab-export-"))
+    except OSError as error:
+        _one_at_a_time.release()
+        raise Refused(503, "failed", f"The export has failed: {in_words(error)}.") from None
     try:
         name = f"{study.name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
         _in_another_process(study, engine.url, pilots, folder / name)

@@ -9,6 +9,8 @@ from typing import Any
 
 from explorelab.study.database.failures import in_words, is_damaged
 from explorelab.study.database.refusals import Refused
+from explorelab._support.counted import counted
+from explorelab.study.failure_log import FailureLog
 
 SHOWN_S = 600.0
 """For how long requests that were put off are told of."""
@@ -48,6 +50,7 @@ class Vitals:
         self.n_put_off, self.put_off_at = 0, -1e9
         self.longest_wait_s, self.slow_at = 0.0, -1e9
         self._logged_at, self._n_logged = -1e9, 0
+        self._failures = FailureLog()
 
     def check(self) -> None:
         """Raise if the database may no longer be used."""
@@ -68,15 +71,21 @@ class Vitals:
             return
         why = in_words(error)
         if is_damaged(error):
-            self.stop(f"{why}; stop the server and restore a backup")
-        if why != self.failing:
-            log.error("nothing can be stored: %s", why)
+            self.stop(f"{why}; stop the server and restore a backup")  # which the log is told there
+        else:
+            self._failures.failed(why)
         self.failing = why
+
+    def refused(self, error: BaseException) -> str:
+        """Somebody is turned away because the database failed; why, in words."""
+        why = in_words(error)
+        if self.stopped is None:
+            self._failures.failed(why, n_refused=1)
+        return why
 
     def stored(self) -> None:
         """Something has been stored."""
-        if self.failing is not None:
-            log.warning("choices are stored again")
+        self._failures.over()
         self.failing, self.stored_at = None, time.monotonic()
 
     def put_off(self) -> None:
@@ -87,7 +96,8 @@ class Vitals:
                 self.n_put_off = self._n_logged = 0
             self.n_put_off, self.put_off_at = self.n_put_off + 1, now
             if now - self._logged_at > LOG_EVERY_S:
-                log.warning("too many people at once: %d requests were asked to come again", self.n_put_off - self._n_logged)
+                n = self.n_put_off - self._n_logged
+                log.warning("too many people at once: %s asked to come again", counted(n, "request"))
                 self._logged_at, self._n_logged = now, self.n_put_off
 
     def slow(self, wait_s: float) -> None:

@@ -28,6 +28,7 @@ from explorelab.study.server.participant_routes import participant_router, pilot
 from explorelab.study.server.pulse import Pulse
 from explorelab.study.server.request_limits import BodyLimit, FormLimit, Pace
 from explorelab.study.session.steady_clock import told_clock
+from explorelab.study.database.vitals import Vitals
 
 MTURK = "https://*.mturk.com"
 POLICY = (
@@ -35,6 +36,8 @@ POLICY = (
     f"form-action 'self' {MTURK}; base-uri 'none'; frame-ancestors "
 )
 log = logging.getLogger("explorelab.study")
+failures = logging.getLogger("explorelab.study.failures")
+"""For faults of the server itself, each kind once a minute: see `write_seldom`."""
 
 
 def create_app(
@@ -65,7 +68,7 @@ def create_app(
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
-    _answer_errors(app)
+    _answer_errors(app, store.vitals)
     # The last one is asked first.
     app.add_middleware(BodyLimit)
     app.add_middleware(FormLimit)
@@ -118,7 +121,7 @@ class Guard:
         await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
 
 
-def _answer_errors(app: FastAPI) -> None:
+def _answer_errors(app: FastAPI, vitals: Vitals) -> None:
     """Every refusal in one form."""
 
     @app.exception_handler(Refused)
@@ -137,7 +140,7 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
-        log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
+        failures.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
         answer = refusal(Refused(500, "broken", "The server has failed at this; what was acknowledged before is kept."))
         answer.headers.update(headers_of(request.url.path))
         return answer
@@ -152,7 +155,6 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(DBAPIError)
     @app.exception_handler(PoolTimeout)
     async def busy(request: Request, error: Exception) -> JSONResponse:
-        # The statement's values may name a person: only the kind of failure goes to the log.
-        why = in_words(error)
-        log.error("the database failed: %s", why)
+        # The statement's values may name a person: only the kind of failure is told, here and in the log.
+        why = vitals.refused(error)
         return refusal(Refused(503, "busy", f"Nothing can be stored at present: {why}. Nothing was lost; try again.", 1))

@@ -82,7 +82,7 @@ class Seldom(logging.Filter):
 
 def write_seldom() -> None:
     """See that lines which anyone can cause do not fill the log."""
-    for name in ("uvicorn.error", log.name):
+    for name in ("uvicorn.error", log.name, "explorelab.study.failures"):
         logger = logging.getLogger(name)
         if not any(isinstance(each, Seldom) for each in logger.filters):
             logger.addFilter(Seldom())

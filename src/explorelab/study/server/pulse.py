@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import secrets
 import threading
 import time
@@ -24,7 +23,6 @@ LOOK_S = 1.0
 SIGN_S = 10.0
 LAG_S = 0.05
 VITALS = "vitals:"
-log = logging.getLogger("explorelab.study")
 
 
 class Pulse:
@@ -86,7 +84,7 @@ class Pulse:
             others = await self._store.read(lambda connection: self._others(connection, now))
         except Exception as error:  # then this process has enough to tell
             if not isinstance(error, Refused):
-                log.error("the other processes' state cannot be read: %s", type(error).__name__)
+                self._store.vitals.refused(error)
             others = []
         return notices(self._store.vitals, others, now)
 
