@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 from rich.console import Console
 
+from explorelab._support.counted import counted
+from explorelab.fitting.bayes.convergence import FAILED
 from explorelab.cli.terminal_table import print_table
 from explorelab.fitting.fit_summary import fit_summary, silent_people
 
@@ -27,7 +29,7 @@ def show_fit(tree: xr.DataTree) -> None:
     )
     if told["without_information"]:
         console.print(_of_silent(told["without_information"]), highlight=False, markup=False)
-    if str(told["convergence"]).startswith("failed"):
+    if str(told["convergence"]).startswith(FAILED):
         console.print(f"convergence {told['convergence']}", style="bold red", highlight=False, markup=False)
     for reason, count in told["not_converged"].items():
         console.print(f"[bold red]{count} of {told['participants']} people {reason}[/bold red]", highlight=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +22,11 @@ from explorelab.plots.regret_figure import check_format
 from explorelab.recovery import latent
 from explorelab.recovery.model_recovery import recover_models
 from explorelab.recovery.parameter_recovery import recover_parameters
+from explorelab._support.files import check_writable, write_whole
+from explorelab.fitting.bayes.convergence import ConvergenceWarning
+from explorelab.choices.table import Choices
+from explorelab.choices.reading import read_choices
+from explorelab.cli import recovery_tables
 from explorelab.recovery.predictive import predictive_check
 
 
@@ -63,12 +70,22 @@ def check_targets(out: Path | None, figure: Path | None = None) -> None:
         check_format(figure)
 
 
+@contextmanager
+def _said_with_the_result() -> Iterator[None]:
+    """What there is to say of a fit stands in what is made from it, and is printed with that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+@_said_with_the_result()
 def recover(choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Any) -> Found:
     """Recovery of an agent's parameters."""
     result = recover_parameters(choices, agent, fit, n, method, **how)
     return Found(result, recovery_figures.draw_recovery, recovery_tables.parameters_summary, recovery_tables.show_parameters)
 
 
+@_said_with_the_result()
 def models(
     choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Any
 ) -> Found:
@@ -82,6 +99,7 @@ def models(
     return Found(result, recovery_figures.draw_models, recovery_tables.models_summary, recovery_tables.show_models)
 
 
+@_said_with_the_result()
 def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Any) -> Found:
     """The posterior predictive check of a fit."""
     assert fit is not None
@@ -91,11 +109,14 @@ def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Any) 
     )
 
 
+@_said_with_the_result()
 def write_latent(choices: Choices, fit: xr.DataTree | None, out: Path) -> None:
     """Write the latent variables of a fit; those of every arm only where the file holds them."""
     assert fit is not None
     latent.check_ending(out)
-    latent.write_latent(latent.latent_variables(choices, None, fit, arms=out.suffix != ".csv"), out)
+    found = latent.latent_variables(choices, None, fit, arms=out.suffix != ".csv")
+    latent.write_latent(found, out)
+    showing.show_warning(found)
 
 
 def deliver(found: Found, out: Path | None, figure: Path | None, as_json: bool) -> None:
@@ -108,6 +129,7 @@ def deliver(found: Found, out: Path | None, figure: Path | None, as_json: bool) 
         print(json.dumps(found.summary(found.result), allow_nan=False))
     else:
         found.show(found.result)
+        showing.show_warning(found.result)
 
 
 def _to_netcdf(result: xr.Dataset, path: Path) -> None:

@@ -9,6 +9,7 @@ import xarray as xr
 from rich.console import Console
 
 from explorelab.cli.terminal_table import print_table
+from explorelab._support.counted import counted
 from explorelab.fitting.spaces import SCALE_WORDS
 
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
@@ -79,7 +80,8 @@ def show_models(result: xr.Dataset) -> None:
     about = result.attrs
     judged = {"bic": "BIC of maximum-likelihood fits", "aic": "AIC of maximum-likelihood fits"}
     best = judged.get(about["criterion"], f"left-out blocks, predicted by {about['method']}")
-    console.print(f"{about['n']} data sets of {about['people']} for each agent; best by {best}.", soft_wrap=True)
+    sets = f"{counted(about['n'], 'data set')} of {counted(about['people'], 'person', 'people')}"
+    console.print(f"{sets} for each agent; best by {best}.", soft_wrap=True)
 
 
 def show_predictive(result: xr.Dataset) -> None:
@@ -92,7 +94,13 @@ def show_predictive(result: xr.Dataset) -> None:
     print_table(console, headings, rows, plain=True)
     about = result.attrs
     what = "p: how often one is as far off, on both sides"
-    console.print(f"{about['n_copies']} simulated groups of {about['agent']}; {what}.", soft_wrap=True)
+    console.print(f"{counted(about['n_copies'], 'simulated group')} of {about['agent']}; {what}.", soft_wrap=True)
+
+
+def show_warning(result: xr.Dataset) -> None:
+    """Print what must be known of the fit that the result was made from, if anything."""
+    if result.attrs["warning"]:
+        Console().print(result.attrs["warning"], style="bold red", highlight=False, markup=False, soft_wrap=True)
 
 
 def _attrs(result: xr.Dataset) -> dict[str, Any]:

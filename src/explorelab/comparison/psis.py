@@ -20,6 +20,8 @@ from scipy.special import logsumexp
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab.errors import InputError
+from explorelab._support.counted import counted, plural
+from explorelab.fitting.bayes.convergence import warning_of
 
 LEAST_DRAWS = 100
 """Fewer have no tail to smooth."""
@@ -67,9 +69,8 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
             "participant": people,
         },
     )
-    convergence = str(tree.attrs.get("convergence", ""))
-    told = [_of_bad(result, good_k), convergence if convergence.startswith("failed") else ""]
-    return result.assign_attrs(good_k=good_k, convergence=convergence, warning=". ".join(part for part in told if part))
+    warning = " ".join(part for part in (_of_bad(result, good_k), warning_of(tree)) if part)
+    return result.assign_attrs(good_k=good_k, convergence=str(tree.attrs.get("convergence", "")), warning=warning)
 
 
 def _smoothed(posterior: xr.Dataset, draws: xr.DataArray, change: xr.DataArray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -104,7 +105,7 @@ def _of_bad(result: xr.Dataset, good_k: float) -> str:
     k = result["pareto_k"].values
     worst = int(np.where(np.isnan(k), np.inf, k).argmax())
     return (
-        f"{n} of {result.sizes['row']} blocks have a Pareto k above {good_k:.2f}, the largest {k[worst]:.2f} "
-        f"(block {result['row_block'].values[worst]} of {result['row_participant'].values[worst]}): their elpd is too "
-        "optimistic to trust; leave them out in earnest with cross_validate"
+        f"{n} of {counted(result.sizes['row'], 'block')} {plural(n, 'has', 'have')} a Pareto k above {good_k:.2f}, the "
+        f"largest {k[worst]:.2f} (block {result['row_block'].values[worst]} of {result['row_participant'].values[worst]}): "
+        f"such an elpd is too optimistic to trust; leave {plural(n, 'it', 'them')} out in earnest with cross_validate."
     )

@@ -14,7 +14,9 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab.agents import Agent, agent_named
 from explorelab.choices.table import Choices
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
+from explorelab.fitting.convergence import warn_if_failed, warning_of
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.spaces import Dimension, Space
 from explorelab.recovery.simulated_choices import played
@@ -45,6 +47,11 @@ class Known(NamedTuple):
         assert self.fit is not None
         return self.fit["estimates"].to_dataset()
 
+    @property
+    def warning(self) -> str:
+        """What must be said of everything that is made from the fit; empty if it has converged, or there is none."""
+        return "" if self.fit is None else warning_of(self.fit)
+
 
 def known_of(
     choices: Choices,
@@ -62,7 +69,9 @@ def known_of(
         return Known(fitted.agent, fitted.space)
     if free is not None or fixed is not None or space is not None:
         raise InputError("free, fixed and space are those of the fit: give them where it is made.")
-    return Known(_agent_of(fit, agent), _space_of(fit), fit)
+    known = Known(_agent_of(fit, agent), _space_of(fit), fit)
+    warn_if_failed(fit)
+    return known
 
 
 def _agent_of(fit: Any, agent: str | Agent | None) -> Agent:
@@ -101,7 +110,8 @@ def same_people(choices: Choices, fit: xr.DataTree) -> None:
     if people != list(choices.participants):
         here, there = choices.n_participants, len(people)
         raise InputError(
-            f"the fit is of other people: the choices have {here} participants, and the fit {there}, not the same."
+            f"the fit is of other people: the choices have {counted(here, 'participant')}, and the fit has {there}, not the "
+            "same."
         )
 
 

@@ -82,6 +82,7 @@ def latent_variables(
     Over row, trial and arm (left out without `arms`: 100 arms are 100 numbers a trial each): `mean`, `sd`, `limit`, `bonus`
     (limit less mean), `probability`. Over row and trial: the same of the arm chosen (`chosen_mean`, ...),
     `prediction_error`, `best_limit`, `entropy`; `choice`, `reward`, `scored`. NaN where there was no trial, or no choice.
+    The attribute `warning` says if the fit has not converged; it is empty if all is well.
     """
     known = known_of(choices, agent, fit)
     same_people(choices, fit)
@@ -109,6 +110,7 @@ def latent_variables(
     if choices.layout.arm_names is not None:
         coords["arm_name"] = ("arm", np.array(choices.layout.arm_names, object))
     attrs = {"agent": known.agent.name, "method": str(fit.attrs["method"]), "source": choices.source}
+    attrs["warning"] = known.warning
     return xr.Dataset(variables, coords, attrs)
 
 

@@ -54,7 +54,8 @@ def recover_parameters(
     `bias` and `rmse` on the parameter's own `scale` (logarithms, log-odds or natural units); `coverage` of the intervals
     with `coverage_low`, `coverage_high` (Wilson); `share_at_bound`, `share_identified`. Over pairs of parameters:
     `estimate_correlation` and `true_correlation`, ranks among estimates and among true values, and `cross_correlation` of
-    each true parameter with each estimate: away from its diagonal, one parameter is mistaken for another.
+    each true parameter with each estimate: away from its diagonal, one parameter is mistaken for another. The attribute
+    `warning` says if the fit has not converged; it is empty if all is well.
     """
     n, seed = checks.whole("n", n, at_least=4, at_most=checks.MANY), checks.whole("seed", seed, at_least=0)
     known = known_of(choices, agent, fit, free, fixed, space)
@@ -68,9 +69,8 @@ def recover_parameters(
     again = fit_agent(people, known.agent, method, **how, progress=progress)  # type: ignore[arg-type]  # checked there
     result = recovered(known, truth.params, again["estimates"].to_dataset())
     given = "range" if within else "prior" if fit is None else "estimates"
-    return result.assign_attrs(
-        agent=known.agent.name, method=method, n=n, seed=seed, starts=starts, truth=given, source=choices.source
-    )
+    told = {"agent": known.agent.name, "method": method, "n": n, "seed": seed, "starts": starts, "truth": given}
+    return result.assign_attrs(**told, source=choices.source, warning=known.warning)
 
 
 def recovered(known: Known, true: Mapping[str, np.ndarray], found: xr.Dataset) -> xr.Dataset:

@@ -52,6 +52,7 @@ def predictive_check(
     over `time` for the curves regret, reward, repeat, travel, unique as `regret_human`, `regret_simulated`, ...; over
     `walk`, the share of choices that went so far, as `walk_human`, ... (without travel and walks where arms lie nowhere).
     Where blocks differ in length, curves are means over those that last so long, the same ones on both sides.
+    The attribute `warning` says if the fit has not converged; it is empty if all is well.
     """
     n_copies = checks.whole("n_copies", n_copies, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
@@ -69,7 +70,7 @@ def predictive_check(
         copies += _summaries(of_each(simulated, power), now, classes)
     human = _summaries(of_each(choices, power), 1, classes)[0]
     attrs = {"agent": known.agent.name, "method": str(fit.attrs["method"]), "n_copies": n_copies, "seed": seed}
-    return _beside(human, copies, classes).assign_attrs(**attrs, source=choices.source, power=power)
+    return _beside(human, copies, classes).assign_attrs(**attrs, source=choices.source, power=power, warning=known.warning)
 
 
 def posterior_parameters(choices: Choices, known: Known, n: int, seed: int) -> dict[str, np.ndarray]:

@@ -6,12 +6,15 @@ divergences and saturated trees of the sampler, and the energy's fraction of mis
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from explorelab.counted import counted
 from explorelab.errors import ExplorelabError
 
 MOST_R_HAT = 1.01
@@ -21,6 +24,8 @@ MOST_DIVERGING = 0.0
 """Share of draws that may diverge: none. One marks a place that the chains could not enter."""
 MOST_SATURATED = 0.01
 """Share of trees that may be cut off at the largest depth: a cut tree is a slow step, not a wrong one."""
+FAILED = "failed: "
+"""Begins the attribute `convergence` of a fit whose chains have not converged."""
 NAMED = 3
 """Parameters named in a message; the others are counted."""
 
@@ -63,16 +68,38 @@ class Report(NamedTuple):
     def told(self) -> str:
         """One line: "passed: ..." with the worst numbers, or "failed: ..." with all that failed."""
         if self.failures:
-            return "failed: " + "; ".join(failure.what for failure in self.failures)
+            return FAILED + "; ".join(failure.what for failure in self.failures)
         return (
             f"passed: R-hat at most {self.r_hat:.4f}, effective draws at least {min(self.ess_bulk, self.ess_tail):.0f}, "
-            f"{self.divergences} divergences"
+            f"{counted(self.divergences, 'divergence')}"
         )
 
     @property
     def advice(self) -> str:
         """What to do about the failures."""
         return "; ".join(dict.fromkeys(failure.remedy for failure in self.failures))
+
+
+def warning_of(fit: xr.DataTree) -> str:
+    """The sentence that belongs to whatever is made from a fit that has not converged; empty if it has."""
+    estimates = fit["estimates"].to_dataset() if "estimates" in fit.children else xr.Dataset()
+    told, found = str(fit.attrs.get("convergence", "")), []
+    if told.startswith(FAILED):
+        found.append(told.removeprefix(FAILED))
+    if "group" in fit.children and not bool(fit["group"].to_dataset().get("converged", True)):
+        found.append("the group was still moving when the rounds ended")
+    if "status" in estimates:
+        bad = int(np.char.startswith(estimates["status"].values.astype(str), "not converged").sum())
+        found += [f"{bad} of {counted(estimates.sizes['participant'], 'person', 'people')}"] if bad else []
+    return (
+        f"The fit has not converged ({'; '.join(found)}), so that what is made from it cannot be trusted." if found else ""
+    )
+
+
+def warn_if_failed(fit: xr.DataTree) -> None:
+    """Warn of chains that were kept although they have not converged."""
+    if str(fit.attrs.get("convergence", "")).startswith(FAILED):
+        warnings.warn(warning_of(fit), ConvergenceWarning, skip_file_prefixes=(str(Path(__file__).parents[1]),))
 
 
 def examined(posterior: xr.Dataset, stats: xr.Dataset, max_tree_depth: int = 10) -> Report:

@@ -15,7 +15,7 @@ from explorelab._support import checks
 from explorelab._support.extras import needs
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning, Report, examined, people_converged
+from explorelab.fitting.bayes.convergence import FAILED, ConvergenceError, ConvergenceWarning, Report, examined, people_converged
 from explorelab.fitting.bayes.nuts import Draw, Settings, Starts, run_chains
 from explorelab.fitting.bayes.population import Known, bounded
 from explorelab.fitting.criteria import chance_nll, share_foreseen, without_information
@@ -132,7 +132,7 @@ def prior_change(choices: Choices, fitted: Fitted, drawn: Draw, space: Mapping[s
 
 
 def _refuse(report: Report, tree: xr.DataTree, on_failure: OnFailure) -> None:
-    message = f"the chains have not converged: {report.told.removeprefix('failed: ')}. What helps: {report.advice}"
+    message = f"the chains have not converged: {report.told.removeprefix(FAILED)}. What helps: {report.advice}"
     if on_failure == "raise":
         raise ConvergenceError(message, tree)
     warnings.warn(message + ".", ConvergenceWarning, stacklevel=3)
