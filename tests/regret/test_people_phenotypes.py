@@ -125,7 +125,7 @@ def test_a_known_best_mean_is_enough_for_observed_regret():
         (lambda: observed_regret(_small(means=None)), "add means .* to the table .task. of the task file"),
         (lambda: observed_regret(_small(means=[[np.nan, np.nan]])), "all blocks are not known"),
         (lambda: expected_regret(_small(means=[[np.nan, 10.0]])), "mean of every chosen arm"),
-        (lambda: observed_regret(_small(means=None), best_mean=[1, 2]), "one for each of the 1 rows"),
+        (lambda: observed_regret(_small(means=None), best_mean=[1, 2]), "one for the one row"),
         (lambda: observed_regret(_small(present=np.array([[True, False, True]]))), "lacks some before its last one"),
     ],
 )

@@ -360,7 +360,7 @@ def test_prior_quality(prior_mean, prior_var, quality):
         (lambda: theory.best_epsilon(4 / 3 + 1e-12, 10), "above 4/3 by a hundred-millionth"),
         (lambda: corrected.block_visits(ONE_APART, 1.0, LONGEST_BLOCK_HORIZON + 1, power=2.0), "at most 100,000,000"),
         (lambda: corrected.graphical_visits(PROFILE_B, 1.0, 5, power=2.0, n_between=9), "0 to 8 for 10 arms, got 9"),
-        (lambda: theory.cost_of_transitions([[0.0]], [1.0, 2.0]), r"2 by 2 arms .* got shape \(1, 1\)"),
+        (lambda: theory.cost_of_transitions([[0.0]], [1.0, 2.0]), r"2 by 2, .* got shape \(1, 1\)"),
         (lambda: theory.cost_of_transitions([[0, -1], [1, 0]], [1.0, 2.0]), "costs must not be negative, got -1"),
         (lambda: theory.cost_of_transitions([[3, 1], [1, 0]], [1.0, 2.0]), "got 3.0 on the diagonal"),
         (lambda: theory.prior_quality(ONE_APART, 0.0, -1.0), "prior_var must not be negative .* got -1"),

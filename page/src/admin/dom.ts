@@ -44,6 +44,8 @@ export function button(text: string, press: () => void, className = ""): HTMLBut
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 export const whole = (value: number): string => grouped.format(value);
+/** 1 person, 1,000 people. */
+export const counted = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`;
 export const fixed = (value: number | null, digits: number): string => (value === null ? "–" : value.toFixed(digits));
 export const percent = (share: number | null, digits = 1): string =>
   share === null ? "–" : `${(100 * share).toFixed(digits)} %`;

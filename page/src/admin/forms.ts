@@ -1,7 +1,7 @@
 /** Which forms regret takes so far, beside the shares that the paper reports. */
 
 import type { Phenotypes, Share } from "./api";
-import { byId, button, el, percent, whole } from "./dom";
+import { byId, button, counted, el, percent } from "./dom";
 
 export class FormShares {
   private chosen = "all";
@@ -17,7 +17,7 @@ export class FormShares {
     const rows = shown.shares.map(row);
     const head = el("tr", "", el("td"), el("td"), ...["so far", "paper"].map((text) => el("th", "number", text)));
     const note =
-      `${whole(shown.n)} finished task blocks. Bars: so far, with a 95 % interval; the mark: the paper (326 people, any square ` +
+      `${counted(shown.n, "finished task block")}. Bars: so far, with a 95 % interval; the mark: the paper (326 people, any square ` +
       "may be chosen). The power law is fitted to regret itself.";
     byId("forms").replaceChildren(
       ...(phenotypes.length > 1 ? [choice] : []),
@@ -51,6 +51,6 @@ function row(share: Share): HTMLElement {
   mark.style.left = `${100 * share.paper}%`;
   track.append(mark);
   const ours = el("td", "number", percent(share.share));
-  ours.title = `${whole(share.n)} blocks`;
+  ours.title = counted(share.n, "block");
   return el("tr", "", el("th", "", share.form), el("td", "wide", track), ours, el("td", "number muted", percent(share.paper)));
 }

@@ -1,7 +1,7 @@
 /** Everyone, in a table of at most 50 rows at a time, which are made once and then only changed where a text differs. */
 
 import type { Cells, People } from "./api";
-import { ago, byId, button, el, setText, whole } from "./dom";
+import { ago, byId, button, counted, el, setText, whole } from "./dom";
 import { PLACES } from "./numbers";
 
 const PAGE = 50;
@@ -109,8 +109,8 @@ export class PeopleTable {
       if (person) this.write(row, person);
     });
     const of = [...this.people.values()].filter((person) => person.pilot === this.pilots).length;
-    const who = this.pilots ? "robots" : "people";
-    setText(byId("found"), of ? `${whole(found.length)} of ${whole(of)} ${who}` : `No ${who} yet.`);
+    const [one, many] = this.pilots ? (["robot", "robots"] as const) : (["person", "people"] as const);
+    setText(byId("found"), of ? `${whole(found.length)} of ${counted(of, one, many)}` : `No ${many} yet.`);
     this.pages(found.length);
     for (const [key, head] of this.heads) head.setAttribute("aria-sort", key !== this.key ? "none" : this.down ? "descending" : "ascending");
   }

@@ -2,7 +2,7 @@
 
 import { deletePerson, person, Refused, type Block, type Detail } from "./api";
 import { colourOf, dashOf } from "./colours";
-import { byId, button, clock, day, el, fixed, svg, whole } from "./dom";
+import { byId, button, clock, counted, day, el, fixed, svg, whole } from "./dom";
 import { PLACES } from "./numbers";
 import { swatch } from "./swatch";
 
@@ -68,7 +68,7 @@ export class PersonPanel {
     const unpaid = `Their bonus of ${fixed(detail.bonus, 2)} ${detail.currency} is in no payment file yet, and could not be paid afterwards.`;
     this.dialog.replaceChildren(
       el("h2", "", "Delete a person’s data"),
-      el("p", "", `${whole(choices)} choices, all events, the consent, and what the recruiting platform calls them will be gone. ` +
+      el("p", "", `${counted(choices, "choice")}, all events, the consent, and what the recruiting platform calls them will be gone. ` +
         "There is no way back. The bare code stays, so that the same person cannot begin anew."),
       ...(owed ? [el("p", "warning", unpaid)] : []),
       label, typed, message,

@@ -1,7 +1,7 @@
 /** How well deadlines are met, and how attention and network are. */
 
 import type { Histogram, Quality } from "./api";
-import { byId, el, fixed, percent, whole } from "./dom";
+import { byId, counted, el, fixed, percent, whole } from "./dom";
 
 const NAMES: Record<string, string> = {
   missed: "missed deadlines",
@@ -30,8 +30,9 @@ function histogram(each: Histogram, quality: Quality): HTMLElement {
     const bar = el("div", "column");
     bar.style.height = `${Math.ceil((30 * count) / most)}px`;
     const column = el("div", count ? "" : "none", bar, el("span", "", each.bins[k] ?? ""));
-    const unit = each.name === "overrun" ? " ms" : " times";
-    column.title = `${each.bins[k] ?? ""}${unit}: ${whole(count)} ${each.name === "overrun" ? "choices" : "people"}`;
+    const bin = each.bins[k] ?? "";
+    const ofPeople = `${bin} ${bin === "1" ? "time" : "times"}: ${counted(count, "person", "people")}`;
+    column.title = each.name === "overrun" ? `${bin} ms: ${counted(count, "choice")}` : ofPeople;
     return column;
   });
   const total = quality[each.name as "missed"] as number | undefined;

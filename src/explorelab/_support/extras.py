@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from explorelab.counted import plural
 from explorelab.errors import ExplorelabError
 
 EXTRAS = {
@@ -23,7 +24,7 @@ def needs(extra: str, what: str) -> None:
     """Raise, with what to install, if the modules of an extra are not all here; `what` begins the sentence."""
     missing = [name for name in EXTRAS[extra] if not _is_here(name)]
     if missing:
-        are = "is" if len(missing) == 1 else "are"
+        are = plural(len(missing), "is", "are")
         raise MissingExtraError(
             f"{what} needs {', '.join(missing)}, which {are} not installed: pip install 'explorelab[{extra}]'."
         )

@@ -15,6 +15,7 @@ import pandas as pd
 from explorelab._support.extras import needs
 from explorelab.choices.checks.problem import Problem, grouped
 from explorelab.choices.columns import is_empty
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 
 LONGEST_HEADER = 100_000
@@ -154,7 +155,7 @@ def _ragged(ragged: list[tuple[int, int, int, str]], separator: str, n_rows: int
     return [
         Problem(
             "",
-            f"expected {expected} values, as in the header, got {got}",
+            f"expected {counted(expected, 'value')}, as in the header, got {got}",
             row=ragged[0][0],
             value=line.strip(),
             cause=cause,

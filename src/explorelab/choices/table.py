@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab.tasks.places import distances_between, walks_between
+from explorelab._support.counted import counted, plural
 
 NOWHERE = -1
 """The arm of a trial without one, and where a person stands who has not chosen yet."""
@@ -58,7 +59,7 @@ class Layout:
             else " with places"
         )
         noise = "" if self.noise_var is None else f", noise of variance {self.noise_var:g}"
-        return f"<Layout {self.name}: {self.n_arms} arms{where}{noise}>"
+        return f"<Layout {self.name}: {counted(self.n_arms, 'arm')}{where}{noise}>"
 
     def label(self, arm: int, first: int = 0) -> str:
         """What an arm is called: by its name, or by its number where that of the first arm is `first`."""
@@ -121,9 +122,11 @@ class Choices:
     """Who made the choices: one of `PLAYERS`. Robots among people are told apart by the condition `pilot`."""
 
     def __repr__(self) -> str:
-        parts = [f"{self.n_participants:,} participant{'s' if self.n_participants != 1 else ''}", f"{self.n_rows:,} blocks"]
-        parts += [f"{int(self.present.sum()):,} trials, {int(self.scored.sum()):,} of them scored"]
-        parts += [f"{self.layout.n_arms:,} arms", *([f"{len(self.exclusions)} left out"] if self.exclusions else [])]
+        n_trials, n_arms = int(self.present.sum()), self.layout.n_arms
+        counts = ((self.n_participants, "participant"), (self.n_rows, "block"), (n_trials, "trial"), (n_arms, "arm"))
+        people, blocks, trials, arms = (f"{n:,} {plural(n, word)}" for n, word in counts)
+        parts = [people, blocks, f"{trials}, {int(self.scored.sum()):,} of them scored", arms]
+        parts += [f"{len(self.exclusions)} left out"] if self.exclusions else []
         return f"<Choices{f' from {self.source}' if self.source else ''}: {', '.join(parts)}>"
 
     def __post_init__(self) -> None:

@@ -31,6 +31,7 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab.choices.table import PLAYERS, Layout
+from explorelab._support.counted import each_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task, integer_noise, landscape, profile
 from explorelab.tasks.number_files import means_for_each, numbers_of, places_of
@@ -213,7 +214,7 @@ def _with_names(layout: Layout | None, table: Mapping[str, Any]) -> Layout:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"arms must have each name once, got {twice!r} {names.count(twice)} times.")
     if layout is None or len(names) != layout.n_arms:
-        raise InputError(f"arms must have a name for each of the {layout.n_arms if layout else 0} arms, got {len(names)}.")
+        raise InputError(f"arms must have a name for {each_of(layout.n_arms if layout else 0, 'arm')}, got {len(names)}.")
     if "first_arm" in table:
         raise InputError("first_arm says how arms are numbered: leave it out where arms have names.")
     return replace(layout, arm_names=tuple(names))
@@ -272,7 +273,7 @@ def _fitting(label: str, means: np.ndarray, layout: Layout) -> np.ndarray:
         came = " x ".join(map(str, means.shape))
         raise InputError(f"{name} must be a table means[x][y] of {layout.shape[0]} x {layout.shape[1]}, got {came}.")
     if means.size != layout.n_arms or (means.ndim == 2 and layout.shape is None):
-        raise InputError(f"{name} must have one number for each of the {layout.n_arms} arms, got shape {means.shape}.")
+        raise InputError(f"{name} must have one number for {each_of(layout.n_arms, 'arm')}, got shape {means.shape}.")
     return means.ravel()
 
 

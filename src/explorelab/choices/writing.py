@@ -20,6 +20,7 @@ from explorelab.choices.raw import raw_of_frame
 from explorelab.choices.reading import choices_from_frame
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.choices.task_file import COLUMNS, AnyTask, DataTask, is_grid, layout_of
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.tasks import Task
 
@@ -48,7 +49,8 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
     for each in (target, beside, *([third] if means is not None else [])):
         check_writable(each)
     text = toml_of(
-        table, [f"Left out: participant {e.participant}, {e.n_trials} trial(s), {e.reason}." for e in choices.exclusions]
+        table,
+        [f"Left out: participant {e.participant}, {counted(e.n_trials, 'trial')}, {e.reason}." for e in choices.exclusions],
     )
     write_whole(
         target, lambda at: frame.to_csv(at, index=False) if target.suffix == ".csv" else frame.to_parquet(at, index=False)

@@ -14,6 +14,8 @@ from explorelab._support.written_numbers import tidied
 from explorelab.agents import AGENTS, parameters_of
 from explorelab.cli.terminal_table import print_table
 from explorelab.simulation.summary import each_setting
+from explorelab._support.counted import counted
+from explorelab._support.written_numbers import tidied
 
 
 def entries(name: str | None = None) -> list[dict[str, Any]]:
@@ -60,7 +62,7 @@ def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
     """Print regret, transitions and cost at a few times, and the most visited arms, for each setting."""
     console = Console()
     console.print(f"{runs.attrs['agent']} on {runs.attrs['task']}", highlight=False, markup=False)
-    console.print(f"{runs.attrs['replicates']} replicates, seed {runs.attrs['seed']}", highlight=False)
+    console.print(f"{counted(runs.attrs['replicates'], 'replicate')}, seed {runs.attrs['seed']}", highlight=False)
     for note in ("note", "precision_note"):
         if note in runs.attrs:
             console.print(runs.attrs[note], highlight=False)

@@ -22,8 +22,9 @@ def _of_silent(names: list[str]) -> str:
 def show_fit(tree: xr.DataTree) -> None:
     """Print a fit."""
     told, console = fit_summary(tree), Console()
+    people = counted(told["participants"], "person", "people")
     console.print(
-        f"[bold]{told['agent']}[/bold] by {told['method']}: {told['participants']} people, {told['choices']} choices, "
+        f"[bold]{told['agent']}[/bold] by {told['method']}: {people}, {counted(told['choices'], 'choice')}, "
         f"log-likelihood {told['log_likelihood']:,.1f}, mean R² {told['mean_pseudo_r2']:.3f}",
         highlight=False,
     )
@@ -32,7 +33,7 @@ def show_fit(tree: xr.DataTree) -> None:
     if str(told["convergence"]).startswith(FAILED):
         console.print(f"convergence {told['convergence']}", style="bold red", highlight=False, markup=False)
     for reason, count in told["not_converged"].items():
-        console.print(f"[bold red]{count} of {told['participants']} people {reason}[/bold red]", highlight=False)
+        console.print(f"[bold red]{count} of {people} {reason}[/bold red]", highlight=False)
     if "group" in tree.children and not bool(tree["group"].to_dataset().get("converged", True)):
         console.print("[bold red]the group was still moving when the rounds ended: raise rounds[/bold red]", highlight=False)
     headings, rows = ("parameter", "median", "quartiles", "median s.e.", "identified", "why not"), []

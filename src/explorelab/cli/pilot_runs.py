@@ -9,6 +9,7 @@ from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import open_store, remembered
 from explorelab.study.robots.pilot import Piloted, run_pilot
 from explorelab.study.server.serve import serving
+from explorelab._support.counted import counted
 
 
 def pilot(folder: Path, people: int, url: str, seed: int) -> str:
@@ -45,8 +46,8 @@ def _told(done: Piloted) -> list[str]:
     """What came of it, a line each."""
     minutes = f"{done.seconds / 60:.1f} minutes" if done.seconds >= 90 else f"{done.seconds:.0f} s"
     lines = [
-        f"{done.finished} of {done.people} robots finished in {minutes}: {done.choices} choices, {done.missed} missed, "
-        f"{done.retries} requests sent again."
+        f"{done.finished} of {counted(done.people, 'robot')} finished in {minutes}: {counted(done.choices, 'choice')}, "
+        f"{done.missed} missed, {counted(done.retries, 'request')} sent again."
     ]
     lines += [f"stopped early: {why}" for why in done.failures]
     return [*lines, "They are marked as pilots: explorelab study export FOLDER --pilots only exports them."]

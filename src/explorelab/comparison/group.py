@@ -16,6 +16,7 @@ from scipy.special import betainc, digamma, expit, gammainc, gammaln, hyp1f1, lo
 
 from explorelab._support import checks
 from explorelab._support.door import door
+from explorelab._support.counted import each_of
 from explorelab.errors import ExplorelabError, InputError
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -109,7 +110,7 @@ def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list
         raise InputError(f"log_evidence must be a table participant x model, got an array of shape {evidence.shape}.")
     labels = [f"model {k + 1}" for k in range(evidence.shape[1])] if names is None else [str(name) for name in names]
     if len(labels) != evidence.shape[1]:
-        raise InputError(f"names must be one for each of the {evidence.shape[1]} models, got {len(labels)}.")
+        raise InputError(f"names must be one for {each_of(evidence.shape[1], 'model')}, got {len(labels)}.")
     if len(set(labels)) < len(labels):
         raise InputError(f"names must differ from each other, got {checks.shown(labels)}.")
     return evidence, labels, np.arange(evidence.shape[0]) if people is None else people
@@ -118,7 +119,7 @@ def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list
 def _prior(prior: Any, n_models: int) -> Floats:
     counts = checks.real("prior", prior, at_least=_LEAST_COUNT, at_most=_MOST_COUNT)
     if counts.ndim == 1 and counts.size != n_models:
-        raise InputError(f"prior must be one number, or one for each of the {n_models} models, got {counts.size}.")
+        raise InputError(f"prior must be one number, or one for {each_of(n_models, 'model')}, got {counts.size}.")
     return np.broadcast_to(counts, n_models).astype(np.float64)
 
 

@@ -15,6 +15,8 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
+from explorelab._support.counted import counted
+from explorelab._support.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.empirical_bayes import fit_group
@@ -88,7 +90,6 @@ def fit(
     return as_tree(groups, choices, fitted, told)
 
 
-def check_choices(choices: Choices) -> None:
 def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
     """Raise for a name that is not a setting of the method: it belongs to another one, or is misspelt."""
     for name in settings:
@@ -100,6 +101,7 @@ def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
             raise InputError(f"{name} is a setting of method {owner!r}, got method {method!r}.")
 
 
+def check_choices(choices: Choices) -> None:
     """Raise if choices cannot be scored, and say whose: a fit would answer wrongly, not stop.
 
     Somebody without any choice among several arms stops nobody, unless there is nobody else.
@@ -120,8 +122,8 @@ def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
             raise InputError(f"a chosen arm must be on offer, got {_first(choices, choices.arm, absent)}.")
     if len(without_information(choices)) == choices.n_participants:
         raise InputError(
-            f"a fit needs choices among several arms, and none of {choices.n_participants} participants made one: every "
-            "trial was missed, forced, or had one arm on offer."
+            f"a fit needs choices among several arms, and none of {counted(choices.n_participants, 'participant')} made "
+            "one: every trial was missed, forced, or had one arm on offer."
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.files import write_whole
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, style, thousands, whole_ticks
 from explorelab.simulation.summary import each_setting
@@ -90,6 +91,6 @@ def _short(value: object) -> str:
 
 
 def _title(runs: xr.Dataset, width: int = 115) -> str:
-    texts = [f"{runs.attrs['agent']}, {runs.attrs['replicates']} replicates", runs.attrs["task"].strip("<>")]
+    texts = [f"{runs.attrs['agent']}, {counted(runs.attrs['replicates'], 'replicate')}", runs.attrs["task"].strip("<>")]
     texts += [runs.attrs["note"]] if "note" in runs.attrs else []
     return "\n".join(text if len(text) <= width else text[: width - 1] + "…" for text in texts)

@@ -10,6 +10,8 @@ import numpy as np
 
 from explorelab.choices.table import PLAYERS, Choices
 from explorelab.regret import paper_people
+from explorelab._support.counted import plural
+from explorelab.paper.exhibit import number, whole
 
 SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ", "noise_var": "σₛ²"}
 """The paper's symbols."""
@@ -31,7 +33,7 @@ def whole(value: Any) -> str:
 
 def counted(n: int, one: str, many: str = "") -> str:
     """1 person, 326 people."""
-    return f"{whole(n)} {one if n == 1 else many or one + 's'}"
+    return f"{whole(n)} {plural(n, one, many)}"
 
 
 def who_played(choices: Choices) -> str:

@@ -12,6 +12,7 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.choices.task_file import layout_of
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.tasks import Task
 
@@ -34,7 +35,8 @@ def design(tasks: Task | Sequence[Task], n_participants: int = 1, blocks: int | 
     n_trials = checks.whole("horizon", horizon, at_least=1)
     if n_people * n_blocks * max(n_trials, each[0].n_arms) > MOST_TRIALS:
         raise InputError(
-            f"a design may have up to {MOST_TRIALS} trials, got {n_people} people with {n_blocks} blocks of {n_trials} each."
+            f"a design may have up to {MOST_TRIALS} trials, got {counted(n_people, 'person', 'people')} with "
+            f"{counted(n_blocks, 'block')} of {counted(n_trials, 'trial')}."
         )
     of_row = np.tile(np.arange(n_blocks) % len(each), n_people)
     everywhere = np.ones((len(of_row), n_trials), bool)

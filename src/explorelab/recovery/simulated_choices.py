@@ -24,6 +24,8 @@ from explorelab.agents import Agent
 from explorelab.agents.factors import Moment, Params, Rule, Ways, prepared
 from explorelab.agents.named.human import random_choice
 from explorelab.choices.table import NOWHERE, Choices
+from explorelab._support.counted import each_of
+from explorelab._support.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.likelihood import positions
 from explorelab.fitting.model import prepare
@@ -144,7 +146,7 @@ def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copi
             raise unknown_name(f"parameter of {agent.name}", name, known)
         value = checks.numbers(name, given)
         if value.ndim > 1 or (value.ndim == 1 and len(value) not in (n, n * copies)):
-            raise InputError(f"{name} must be one number, or one for each of the {n} participants, got {value.shape}.")
+            raise InputError(f"{name} must be one number, or one for {each_of(n, 'participant')}, got {value.shape}.")
         if agent.build is not None and name in agent.params:
             for extreme in (value.min(), value.max()):
                 agent.build(**{**agent.given, name: float(extreme)})

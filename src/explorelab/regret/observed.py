@@ -22,6 +22,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.rounding import without_rounding
 from explorelab.choices.table import NOWHERE, Choices
+from explorelab._support.counted import each_of
 from explorelab.errors import InputError
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -62,7 +63,7 @@ def _best_means(choices: Choices, best_mean: Any) -> Floats:
     if best_mean is not None:
         given = checks.real("best_mean", best_mean)
         if given.ndim and given.shape != known.shape:
-            raise InputError(f"best_mean must be one number, or one for each of the {known.size} rows, got {given.size}.")
+            raise InputError(f"best_mean must be one number, or one for {each_of(known.size, 'row')}, got {given.size}.")
         known = np.where(np.isinf(known), given, known)
     if np.isinf(known).any():
         where = _where(choices, np.isinf(known))

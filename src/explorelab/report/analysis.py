@@ -12,6 +12,7 @@ import xarray as xr
 from explorelab.agents import Agent
 from explorelab.choices.reading import CheckReport
 from explorelab.choices.table import Choices
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import informative
 from explorelab.fitting.model import parsed
@@ -90,7 +91,7 @@ def analysed(choices: Choices, settings: Settings, check: CheckReport | None, st
     how: dict[str, Any] = {"starts": settings.starts, "seed": settings.seed, "progress": progress}
     step("Regret and phenotypes")
     found = attempt("phenotypes", lambda: _phenotypes(choices, settings, progress)) or (None, None)
-    step(f"Comparison of {len(settings.models)} agents")
+    step(f"Comparison of {counted(len(settings.models), 'agent')}")
     comparison = _compared(choices, settings, how)
     main = settings.agent or best_of(choices, settings, comparison)
     step(f"Fit of {main}")

@@ -64,7 +64,7 @@ def _regret(found: Analysis, cite: Citations) -> str:
         "linear, a power and a logarithmic function of time were fitted to the regret of every block by least squares, and "
         f"the one with the least squared residuals gave the block's phenotype {cite('reverdy2014')}; the power law was "
         "fitted on the raw scale and, to see how much hangs on it, as a line of log regret on log time. The stability of "
-        f"each label was assessed by a local block bootstrap of the residuals' increments ({whole(n)} resamples) "
+        f"each label was assessed by a local block bootstrap of the residuals' increments ({counted(n, 'resample')}) "
         f"{cite('paparoditis2002')}. Intervals of shares and means account for several blocks of one person."
     )
 
@@ -150,8 +150,8 @@ def _checks(found: Analysis, cite: Citations) -> str:
         )
     if found.predictive is not None:
         parts.append(
-            f"For predictive checks, the group was simulated {whole(found.predictive.attrs['n_copies'])} times, each person "
-            "with parameters drawn from their posterior (Laplace's approximation), and regret, phenotypes, repeated "
+            f"For predictive checks, the group was simulated {counted(found.predictive.attrs['n_copies'], 'time')}, each "
+            "person with parameters drawn from their posterior (Laplace's approximation), and regret, phenotypes, repeated "
             "choices, distances and new arms were set beside those of the participants."
         )
     if parts:

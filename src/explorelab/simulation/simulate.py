@@ -17,6 +17,9 @@ from explorelab._support.recording import recording_times
 from explorelab.agents.factors import Agent
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
+from explorelab.agents.factors import Agent
+from explorelab._support.counted import counted
+from explorelab._support.door import door
 from explorelab.errors import InputError, PrecisionWarning
 from explorelab.simulation.precision import why_not
 from explorelab.simulation.tiles import DEFAULT_MEMORY, Request, Result, run
@@ -194,7 +197,7 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
     for name in ("prior_mean", "prior_var", "prior_cov", "noise_var"):
         shape = np.shape(agent.params.get(name, 0.0))
         if any(size != task.n_arms for size in shape):
-            raise InputError(f"{name} must fit the task's {task.n_arms} arms, got shape {shape}.")
+            raise InputError(f"{name} must fit the task's {counted(task.n_arms, 'arm')}, got shape {shape}.")
     if np.ndim(agent.params.get("noise_var", 0.0)):
         raise InputError("noise_var must be one number: every arm's rewards vary alike.")
 

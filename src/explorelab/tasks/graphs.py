@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from explorelab.counted import counted, each_of
 from explorelab.errors import InputError
 
 
@@ -47,7 +48,7 @@ def _edge_lengths(graph: Any, n_arms: int, directed: bool | None) -> tuple[spars
         if set(nodes) != set(labels):
             labels = nodes
         if len(nodes) != n_arms:
-            raise InputError(f"the graph must have a node for each of the {n_arms} arms, got {len(nodes)} nodes.")
+            raise InputError(f"the graph must have a node for {each_of(n_arms, 'arm')}, got {counted(len(nodes), 'node')}.")
         number = {label: arm for arm, label in enumerate(labels)}
         edges = [(number[a], number[b], w) for a, b, w in graph.edges(data="weight", default=1.0)]
         return _from_edges(edges, n_arms, graph.is_directed() if directed is None else directed), labels

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 
 
@@ -101,7 +102,7 @@ def _places_in(path: Path) -> np.ndarray:
     width = len(rows[0])
     short = next((i for i, row in enumerate(body) if len(row) != width), None)
     if short is not None:
-        raise InputError(f"{path}, row {short + above}: expected {width} numbers, got {len(body[short])}.")
+        raise InputError(f"{path}, row {short + above}: expected {counted(width, 'number')}, got {len(body[short])}.")
     table = checks.numbers(str(path), [[_number(path, i + above, cell) for cell in row] for i, row in enumerate(body)])
     if "arm" not in header:
         return table
@@ -131,7 +132,7 @@ def read_numbers(path: str) -> np.ndarray:
             raise InputError(f"{path}: expected numbers, got an empty file.")
         if len({len(row) for row in rows}) > 1:
             short = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
-            raise InputError(f"{path}, row {short + 1}: expected {len(rows[0])} numbers, got {len(rows[short])}.")
+            raise InputError(f"{path}, row {short + 1}: expected {counted(len(rows[0]), 'number')}, got {len(rows[short])}.")
         table = np.array([[float(number) for number in row] for row in rows])
     except OSError as error:
         raise InputError(f"{path}: cannot read the file: {error.strerror or error}.") from None

@@ -9,6 +9,7 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.door import door
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.tasks.graphs import Moves, moves
 from explorelab.tasks.places import distances_between, walks_between
@@ -86,14 +87,14 @@ class Task:
         return None if self.places is None else walks_between(self.places)
 
     def __repr__(self) -> str:
-        parts = [f"{self.n_arms} arms", f"{self.noise.kind} noise of variance {self.noise.var:g}"]
+        parts = [counted(self.n_arms, "arm"), f"{self.noise.kind} noise of variance {self.noise.var:g}"]
         parts += ["graph of moves"] if self.moves is not None else []
         parts += [f"{self.costs.kind} transition costs"] if self.costs is not None else []
         return f"<Task {self.name}: {', '.join(parts)}>"
 
 
-def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
 @door
+def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
     """A task with these mean rewards and Gaussian noise, any arm after any other."""
     array = checks.numbers("means", means)
     if array.ndim != 1 or array.size == 0:
@@ -101,15 +102,15 @@ def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
     return Task(array, gaussian_noise(noise_var), name)
 
 
-def line(means: Any, noise_var: Any = 1.0, name: str = "line") -> Task:
 @door
+def line(means: Any, noise_var: Any = 1.0, name: str = "line") -> Task:
     """A task whose arms lie on a line, one apart, at 0, 1, 2, ..."""
     task = bandit(means, noise_var, name)
     return replace(task, places=np.arange(task.n_arms, dtype=float)[:, None])
 
 
-def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
 @door
+def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
     """A task whose arms are the squares of a grid, `means[x][y]`, one apart; arm number = x * height + y."""
     array = checks.numbers("means", means)
     if array.ndim != 2 or array.size == 0:
@@ -119,14 +120,14 @@ def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
     return replace(task, places=np.stack([x, y], axis=1).astype(float))
 
 
-def gaussian_noise(noise_var: Any) -> Noise:
 @door
+def gaussian_noise(noise_var: Any) -> Noise:
     """Gaussian reward noise of this variance."""
     return Noise("gaussian", float(np.sqrt(_scalar("noise_var", noise_var, at_least=0))))
 
 
-def integer_noise(largest: Any) -> Noise:
 @door
+def integer_noise(largest: Any) -> Noise:
     """A whole number drawn uniformly from -largest .. largest, as in the paper's experiment (5 there)."""
     return Noise("integer-uniform", checks.whole("largest", largest, at_least=0))
 
@@ -213,8 +214,8 @@ TRAINING_PEAK = (5, 5)
 """Where the training landscape peaks (x, y from 0). A 10 x 10 grid has no centre square; this is one of the four."""
 
 
-def landscape(name: str, noise_var: Any = None) -> Task:
 @door
+def landscape(name: str, noise_var: Any = None) -> Task:
     """The paper's task on 10 x 10 squares: landscape "A" or "B", or the "training" peak, with integer noise -5 .. 5.
 
     `noise_var` gives Gaussian noise of that variance instead, as in the paper's block simulations.
@@ -229,8 +230,8 @@ def landscape(name: str, noise_var: Any = None) -> Task:
     return with_noise(task, integer_noise(5) if noise_var is None else gaussian_noise(noise_var))
 
 
-def profile(name: str, noise_var: Any = 1.0) -> Task:
 @door
+def profile(name: str, noise_var: Any = 1.0) -> Task:
     """The ten arms along x of landscape "A" or "B", on a line, with Gaussian noise."""
     means = checks.one_of("landscape profile", name, PROFILES)
     return replace(line(means, noise_var, name=f"profile {name}"), note=RECONSTRUCTION)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from explorelab._support.checks import numbers, scalar
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 
 type Floats = npt.NDArray[np.float64]
@@ -59,7 +60,7 @@ def checked_costs(costs: npt.ArrayLike, n_arms: int) -> Floats:
     matrix = numbers("costs", costs)
     if matrix.shape != (n_arms, n_arms):
         raise InputError(
-            f"costs must be a matrix of {n_arms} by {n_arms} arms (from row to column), got shape {matrix.shape}."
+            f"costs must be a matrix of {n_arms} by {n_arms}, from arm (row) to arm (column), got shape {matrix.shape}."
         )
     if (matrix < 0).any():
         raise InputError(f"costs must not be negative, got {matrix.min():g}.")
@@ -74,5 +75,5 @@ def checked_n_between(n_between: int | None, n_arms: int) -> int:
     if n_between is None:
         return worst
     if n_between not in range(worst + 1):
-        raise InputError(f"n_between must be a whole number, 0 to {worst} for {n_arms} arms, got {n_between!r}.")
+        raise InputError(f"n_between must be a whole number, 0 to {worst} for {counted(n_arms, 'arm')}, got {n_between!r}.")
     return int(n_between)

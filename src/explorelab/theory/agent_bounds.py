@@ -16,6 +16,7 @@ from explorelab._support.recording import recording_times
 from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
+from explorelab._support.counted import plural
 from explorelab.tasks import Task
 
 NEARLY_UNINFORMATIVE = 1e-3
@@ -94,22 +95,30 @@ def _misfit(agent: Agent, task: Task, algorithm: theory.AlgorithmName | None) ->
     return _misfit_of_prior(agent, task) if task.noise.var > 0 else ""
 
 
+def _amount(value: float, unit: str) -> str:
+    shown = f"{value:.3g}"
+    return f"{shown} {plural(float(shown), unit)}"
+
+
 def _misfit_of_prior(agent: Agent, task: Task) -> str:
     """Why the prior cannot pass for an uninformative one, or nothing: it may be worth little, and yet be far off."""
     with np.errstate(divide="ignore"):  # a prior of variance 0 is worth infinitely many
         worth = float(np.max(task.noise.var / np.asarray(agent.params["prior_var"])))
     if worth > NEARLY_UNINFORMATIVE:
-        return f"The bounds are for uninformative priors; this one is worth {worth:.3g} rewards (see the prior quality)."
+        return (
+            f"The bounds are for uninformative priors; this one is worth {_amount(worth, 'reward')} (see the prior quality)."
+        )
     doubt, pull = _prior_error(agent, task)
     if doubt >= theory.FIRST_QUANTILE:
         return (
-            f"The bounds are for uninformative priors; this one expects a best arm {doubt:.3g} prior standard deviations "
-            "below its mean, so that it may never be tried (see the prior quality)."
+            "The bounds are for uninformative priors; this one expects a best arm "
+            f"{_amount(doubt, 'prior standard deviation')} below its mean, so that it may never be tried (see the "
+            "prior quality)."
         )
     if pull > LARGEST_PULL:
         return (
             "The bounds are for uninformative priors; this one is so far off that it draws the mean of one reward by "
-            f"{pull:.3g} standard deviations (see the prior quality)."
+            f"{_amount(pull, 'standard deviation')} (see the prior quality)."
         )
     return ""
 

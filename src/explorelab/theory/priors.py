@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from explorelab._support.checks import numbers
 from explorelab._support.door import door
+from explorelab._support.counted import each_of
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, checked_means, checked_noise_var
 
@@ -35,8 +36,8 @@ class PriorError(NamedTuple):
     """How far the prior draws the mean of a single reward to the wrong side, in standard deviations of the reward noise."""
 
 
-def prior_error(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, noise_var: float) -> PriorError:
 @door
+def prior_error(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, noise_var: float) -> PriorError:
     """What of a prior enters the proof that limits rarely err: best arms placed too low, others too high.
 
     With delta^2 = sigma_s^2/sigma_0^2 and n rewards of an arm, its limit errs (events 15 and 16 of appendix G) only if
@@ -67,5 +68,5 @@ def _checked(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.Arr
         raise InputError(f"prior_var must not be negative (inf is allowed), got {var.min():g}.")
     for name, values in (("prior_mean", mean), ("prior_var", var)):
         if values.shape not in ((), truth.shape):
-            raise InputError(f"{name} must be one number or one for each of {truth.size} arms, got shape {values.shape}.")
+            raise InputError(f"{name} must be one number or one for {each_of(truth.size, 'arm')}, got shape {values.shape}.")
     return truth, np.broadcast_to(mean, truth.shape), np.broadcast_to(var, truth.shape)

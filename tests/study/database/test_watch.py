@@ -289,7 +289,7 @@ def test_the_database_of_another_study_is_refused(tmp_path: Path) -> None:
     lab = Lab(small_study(), tmp_path)
     with lab.client:
         Tab(lab)
-    with pytest.raises(InputError, match=r"1 people of the study 'renamed'"):
+    with pytest.raises(InputError, match=r"1 person of the study 'renamed'"):
         begun(replace(small_study(), name="another"), tmp_path)
 
 

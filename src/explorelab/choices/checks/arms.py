@@ -13,6 +13,7 @@ from explorelab.choices.checks.values import varies_within
 from explorelab.choices.columns import NO_NUMBER, as_numbers, codes_of
 from explorelab.choices.table import NOWHERE, Layout
 from explorelab.choices.task_file import grid_layout
+from explorelab._support.counted import plural
 
 MOST_INFERRED = 100_000
 """More arms than this are not inferred from the data: a slip of the keyboard is likelier."""
@@ -111,7 +112,7 @@ def _inferred(look: Look, number: np.ndarray | None) -> Layout:
     else:
         n = max(int(number.max(initial=0)), _largest_available(look)) + 1
         look.inferred.append(
-            f"Nothing says how many arms there are: {n} {'was' if n == 1 else 'were'} inferred from the largest arm."
+            f"Nothing says how many arms there are: {n} {plural(n, 'was', 'were')} inferred from the largest arm."
         )
         if not (number == 0).any() and (number > 0).any() and look.task.first_arm == 0:
             message = "nobody chose arm 0, and nothing says how arms are numbered"

@@ -8,6 +8,7 @@ import pandas as pd
 from explorelab.choices.checks.column_names import how_to_rename, near
 from explorelab.choices.checks.look import Look, Trials
 from explorelab.choices.checks.problem import N_SHOWN, Problem, where
+from explorelab._support.counted import counted, plural
 
 FEWEST_TRIALS = 2
 
@@ -89,7 +90,8 @@ def _check_length(look: Look, trials: Trials, at: np.ndarray, first: np.ndarray)
 
     def report(mask: np.ndarray, cause: str) -> list[Problem]:
         def told(i: int) -> str:
-            return f"expected {horizon} trials in a block (the horizon), got {length[i]} for {_whose(trials, at[begins[i]])}"
+            expected = f"expected {counted(horizon, 'trial')} in a block (the horizon)"
+            return f"{expected}, got {length[i]} for {_whose(trials, at[begins[i]])}"
 
         return where("", mask, rows, lambda i: int(length[i]), told, cause, of="blocks", n_rows=n_blocks)
 
@@ -103,7 +105,7 @@ def look_at_people(look: Look, trials: Trials) -> None:
     unfit = people[people.excluded]
     for participant, n_trials, reason in zip(unfit.index, unfit.n_trials, unfit.reason, strict=True):
         if len(unfit) <= N_SHOWN:
-            name, n = trials.participants[participant], f"{n_trials} trial{'s' if n_trials != 1 else ''}"
+            name, n = trials.participants[participant], counted(n_trials, "trial")
             look.warnings.append(Problem("", f"participant {name} is left out, with {n}: {reason}", value=name))
     if len(unfit) > N_SHOWN:
         names = ", ".join(trials.participants[i] for i in unfit.index[:N_SHOWN])
@@ -113,9 +115,9 @@ def look_at_people(look: Look, trials: Trials) -> None:
     same = people[(people.n_scored >= FEWEST_TRIALS) & (people.least == people.most) & ~people.excluded]
     if len(same) and trials.layout.n_arms > 1:
         names = ", ".join(trials.participants[i] for i in same.index[:N_SHOWN]) + (", ..." if len(same) > N_SHOWN else "")
-        who = "participant" if len(same) == 1 else "participants"
+        who = plural(len(same), "participant")
         arm = f"arm {trials.layout.label(int(same.most.iloc[0]), look.task.first_arm)}" if len(same) == 1 else "one arm"
-        message = f"{who} {names} chose {arm} in every trial, and stay{'s' if len(same) == 1 else ''} in"
+        message = f"{who} {names} chose {arm} in every trial, and {plural(len(same), 'stays', 'stay')} in"
         look.warnings.append(Problem("", message, value=names, n=len(same), n_rows=len(people), of="participants"))
     if not look.problems and people.excluded.all():
         message = "expected at least one participant with two trials and a free choice, got none"

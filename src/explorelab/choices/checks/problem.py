@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.counted import plural
 
 N_SHOWN = 5
 """How many rows of a kind are named; the others are counted."""
@@ -106,4 +107,4 @@ def _quoted(value: str) -> str:
 def grouped(rows: np.ndarray) -> str:
     """The first few rows by number, for a sentence."""
     shown = ", ".join(str(row) for row in rows[:N_SHOWN].tolist())
-    return f"row{'s' if len(rows) > 1 else ''} {shown}{', ...' if len(rows) > N_SHOWN else ''}"
+    return f"{plural(len(rows), 'row')} {shown}{', ...' if len(rows) > N_SHOWN else ''}"

@@ -15,6 +15,7 @@ from explorelab.plots.words import (
     percent,
     percents,
     plain,
+    plural,
     probability,
     share,
     whole,
@@ -77,7 +78,12 @@ def _who(found: Analysis) -> str:
             "the next agent; one person says nothing about a group."
         )
     (first, k), *others = best.items()
-    said = joined([f"{share(k, n)} are described best by {first}", *(f"{share(m, n)} by {name}" for name, m in others)])
+    said = joined(
+        [
+            f"{share(k, n)} {plural(k, 'is', 'are')} described best by {first}",
+            *(f"{share(m, n)} by {name}" for name, m in others),
+        ]
+    )
     clear = int((lead > STRONG).sum())
     rest = "; for the others the choices hardly tell" if clear < n else ""
     return (
@@ -134,7 +140,7 @@ def _short(found: Analysis) -> str:
     )
     return (
         f"By {CRITERION[found.settings.criterion]}, {total} describes all choices together best of "
-        f"{len(found.settings.models)} agents; {sure} (estimated frequency {percent(one['frequency'])}, 95 % "
+        f"{counted(len(found.settings.models), 'agent')}; {sure} (estimated frequency {percent(one['frequency'])}, 95 % "
         f"{percents(low, high)}; protected exceedance probability {probability(pxp)})."
     )
 

@@ -8,7 +8,7 @@ import pandas as pd
 from explorelab.choices.table import Choices
 from explorelab.fitting.criteria import without_information
 from explorelab.plots.people_figures import distinct_arms, draw_data
-from explorelab.plots.words import counted, joined, most_listed, percent, plain, who_played, whole
+from explorelab.plots.words import counted, joined, most_listed, percent, plain, who_played, whole, plural
 from explorelab.recovery.behaviour import Each, of_each
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table
@@ -54,8 +54,8 @@ def arms(choices: Choices) -> str:
     """100 arms on a grid of 10 × 10."""
     layout = choices.layout
     if layout.shape is not None:
-        return f"{whole(layout.n_arms)} arms on a grid of {layout.shape[0]} × {layout.shape[1]}"
-    return f"{whole(layout.n_arms)} arms" + (" with places" if layout.places is not None else "")
+        return f"{counted(layout.n_arms, 'arm')} on a grid of {layout.shape[0]} × {layout.shape[1]}"
+    return counted(layout.n_arms, "arm") + (" with places" if layout.places is not None else "")
 
 
 def _lead(choices: Choices) -> str:
@@ -69,7 +69,7 @@ def _lead(choices: Choices) -> str:
     )
     made, given = int(choices.scored.sum()), int((choices.present & ~choices.scored).sum())
     each = f", {span} each," if choices.n_participants > 1 else ""
-    told = f"{counted(given, 'further trial')} {'was' if given == 1 else 'were'} forced or missed, and not scored."
+    told = f"{counted(given, 'further trial')} {plural(given, 'was', 'were')} forced or missed, and not scored."
     return (
         f"{people(choices)} played {counted(choices.n_rows, 'block')}{each} of {trials_a_block(choices)} and chose among "
         f"{arms(choices)}. That makes {counted(made, 'choice')} for a model to account for. "
@@ -86,7 +86,7 @@ def excluded(choices: Choices) -> str:
     reasons = joined(sorted({each.reason for each in choices.exclusions}))
     return (
         f"{counted(len(who), 'participant')} of {whole(choices.n_participants + len(who))} in the file "
-        f"{'was' if len(who) == 1 else 'were'} excluded, with {counted(trials, 'trial')} ({reasons}); "
+        f"{plural(len(who), 'was', 'were')} excluded, with {counted(trials, 'trial')} ({reasons}); "
         "nothing else was left out."
     )
 
@@ -102,6 +102,11 @@ def _silent(choices: Choices) -> str:
     )
 
 
+def _of(trials: int) -> str:
+    """The first trial, the first 30 trials."""
+    return "trial" if trials == 1 else counted(trials, "trial")
+
+
 def _did(choices: Choices, each: Each) -> str:
     reward = each.curves["reward"]
     third = max(1, choices.n_trials // 3)
@@ -110,8 +115,7 @@ def _did(choices: Choices, each: Each) -> str:
     )
     tried = distinct_arms(choices)
     words = [
-        f"The mean reward was {plain(early)} over the first {whole(third)} trials and {plain(late)} over the last "
-        f"{whole(third)}",
+        f"The mean reward was {plain(early)} over the first {_of(third)} and {plain(late)} over the last {_of(third)}",
     ]
     if choices.means is not None and np.isfinite(choices.means).all():
         words[0] += (
@@ -121,7 +125,7 @@ def _did(choices: Choices, each: Each) -> str:
     repeats = each.curves["repeat"]
     if np.isfinite(repeats).any():
         words.append(f"{percent(np.nanmean(repeats))} of choices repeated the last arm")
-    words.append(f"the median block visited {whole(np.median(tried))} of {whole(choices.layout.n_arms)} arms")
+    words.append(f"the median block visited {whole(np.median(tried))} of {counted(choices.layout.n_arms, 'arm')}")
     return "; ".join(words) + "."
 
 

@@ -8,9 +8,10 @@ import xarray as xr
 from explorelab.fitting.fit_summary import estimates_table, parameter_summary
 from explorelab.fitting.identified import MOST_LEFT
 from explorelab.plots.people_figures import draw_diagnostics, draw_estimates, mean_trade_off
-from explorelab.plots.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole
+from explorelab.plots.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole, plural
 from explorelab.report.analysis import Analysis, most_evidence
 from explorelab.report.section import Picture, Section, Table
+from explorelab.cli.fit_tables import parameter_summary, table as estimates_table
 
 METHODS = {
     "map": "maximum a posteriori under weak priors",
@@ -73,7 +74,7 @@ def _identified(table: xr.Dataset) -> str:
     text = f"Identified are {said} of {counted(n, 'person', 'people')}."
     if weak:
         text += (
-            f" For most people {joined(weak)} {'is' if len(weak) == 1 else 'are'} not: single estimates should not be "
+            f" For most people {joined(weak)} {plural(len(weak), 'is', 'are')} not: single estimates should not be "
             "interpreted, and differences between people only as far as recovery below bears them out."
         )
     return text

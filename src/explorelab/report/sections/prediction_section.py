@@ -7,7 +7,7 @@ import xarray as xr
 
 from explorelab._support.rounding import spread
 from explorelab.plots.predictive_figure import draw_predictive
-from explorelab.plots.words import counted, fixed, joined, percent, percents, plain
+from explorelab.plots.words import counted, fixed, joined, percent, percents, plain, plural
 from explorelab.recovery.behaviour import of_each
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table, left_out
@@ -105,7 +105,7 @@ def _misses(found: Analysis, result: xr.Dataset, away: dict[str, float]) -> str:
         for name, one in ((name, result.sel(statistic=name)) for name in out)
     )
     return (
-        f"Of {len(known)} statistics, {len(out)} of people {'lies' if len(out) == 1 else 'lie'} outside 95 % of simulated "
+        f"Of {len(known)} statistics, {len(out)} of people {plural(len(out), 'lies', 'lie')} outside 95 % of simulated "
         f"groups: {said}. {_how_far(out, away)}"
     )
 
@@ -129,9 +129,7 @@ def _estimates_too(result: xr.Dataset, at_estimates: xr.Dataset, away: dict[str,
     n = counted(len(still), "statistic")
     if not out and not still:
         return "At everyone's estimates, without their uncertainty, all statistics lie within as well."
-    said = (
-        f"Simulated at everyone's estimates, without their uncertainty, {n} {'lies' if len(still) == 1 else 'lie'} outside"
-    )
+    said = f"Simulated at everyone's estimates, without their uncertainty, {n} {plural(len(still), 'lies', 'lie')} outside"
     said += f": {joined(WORDS.get(name, name) for name in still)}. {_how_far(still, away)}" if still else "."
     if len(still) < len(out):
         said += (

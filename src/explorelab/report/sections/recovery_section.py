@@ -95,7 +95,7 @@ def _models(result: xr.Dataset) -> str:
     text = (
         f"Each agent also simulated {counted(n, 'person', 'people')}, with parameters that it was fitted with here, and all "
         "agents were fitted to each of them. The agent that made the choices was named best in "
-        f"{share(right, n * len(names))} of {whole(n * len(names))} cases: {said}."
+        f"{share(right, n * len(names))} of {counted(n * len(names), 'case')}: {said}."
     )
     if off.max() > 0:
         text += f" The most frequent mistake is {names[j]} for {names[i]}, in {percent(off.max())} of its people."

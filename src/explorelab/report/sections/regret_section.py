@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab.plots.phenotype_figure import draw_phenotypes
-from explorelab.plots.words import counted, fixed, is_r2, joined, percent, percents, plain, r2, whole
+from explorelab.plots.words import counted, fixed, is_r2, joined, percent, percents, plain, r2, whole, plural
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FORMS, NONE
 from explorelab.regret.phenotype_summary import beside_paper, labels_table, why_none
@@ -79,7 +79,7 @@ def _labels(result: xr.Dataset) -> str:
         return f"The one {_what(result)[0]} with a label is {_only(result)}{kept if np.isfinite(sure[0]) else ''}."
     said = joined(
         f"{whole(one['n_rows'])} ({percent(one['share'], 1)}, 95 % interval "
-        f"{percents(one['share_low'], one['share_high'], 1)}) are {LONG[form]}"
+        f"{percents(one['share_low'], one['share_high'], 1)}) {plural(int(one['n_rows']), 'is', 'are')} {LONG[form]}"
         for form, one in ((form, result.sel(form=form)) for form in FORMS)
     )
     text = f"Of {counted(n, *_what(result))} with a label, {said}."
@@ -88,7 +88,8 @@ def _labels(result: xr.Dataset) -> str:
         firm = int((sure > 0.95).sum())
         text += (
             f" Labels are uncertain: when the losses of a curve are resampled, it keeps its label {percent(sure.mean())} of "
-            f"the time on average, and {whole(firm)} of {whole(n)} keep theirs more than 95 % of the time."
+            f"the time on average, and {whole(firm)} of {whole(n)} {plural(firm, 'keeps its own', 'keep theirs')} more than "
+            "95 % of the time."
         )
     return text
 

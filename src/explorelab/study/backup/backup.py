@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from explorelab.counted import counted
 from explorelab.errors import InputError
 from explorelab.study.backup import postgresql
 from explorelab.study.config.study_folder import load_study
@@ -26,6 +27,9 @@ class Found(NamedTuple):
     form: str
     n_people: int
     n_choices: int
+
+    def __str__(self) -> str:
+        return f"{counted(self.n_people, 'person', 'people')}, {counted(self.n_choices, 'choice')}"
 
 
 def backup(folder: Path, out: Path | None = None) -> str:
@@ -48,9 +52,7 @@ def backup(folder: Path, out: Path | None = None) -> str:
         with new_file(target) as made:
             copy(file, made)
             found = checked(made)
-        return (
-            f"wrote {target}: {found.n_people} people, {found.n_choices} choices ({target.stat().st_size / 2**20:.1f} MiB)"
-        )
+        return f"wrote {target}: {found} ({target.stat().st_size / 2**20:.1f} MiB)"
     finally:
         engine.dispose()
 

@@ -71,7 +71,7 @@ def _restore_file(database: Path, name: str, file: Path) -> str:
         checked(made)
         _set_aside(database, aside)
     kept = f"\nWhat was there before is kept as {aside}." if aside.exists() else ""
-    return f"restored {file} to {database}: {found.n_people} people, {found.n_choices} choices.{kept}"
+    return f"restored {file} to {database}: {found}.{kept}"
 
 
 def _check_unused(database: Path) -> None:

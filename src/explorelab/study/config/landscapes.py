@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from explorelab._support.toml_lines import KeyPath
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.simulation.run_file import TASK_KEYS, build_task
 from explorelab.study.config.fields import Table, is_number, shown
@@ -75,7 +76,9 @@ def _are_numbers(table: Table, means: Any) -> bool:
     nested = isinstance(means[0], list)
     for x, row in enumerate(means):
         if isinstance(row, list) != nested or (nested and len(row) != len(means[0])):
-            wanted = f"a list of {len(means[0])} numbers as the first is" if nested else "a number as the first is"
+            wanted = (
+                f"a list of {counted(len(means[0]), 'number')} as the first is" if nested else "a number as the first is"
+            )
             table.toml.problem((*table.at, "means", x), f"{table.title} means: each must be {wanted}, got {shown(row)}.")
             return False
         for y, number in enumerate(row if nested else [row]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, func, select
 
+from explorelab.counted import counted
 from explorelab.errors import InputError
 from explorelab.study.database.store import keep
 from explorelab.study.database.tables import people, settings
@@ -22,7 +23,9 @@ def check_origin(connection: Connection, name: str) -> None:
     if known is not None and known != name:
         n = int(connection.execute(select(func.count()).select_from(people)).scalar_one())
         if n:
-            raise InputError(other_study(known, name, f"the database holds {n} people of the study {known!r}"))
+            raise InputError(
+                other_study(known, name, f"the database holds {counted(n, 'person', 'people')} of the study {known!r}")
+            )
     if known != name:
         keep(connection, STUDY, name)
 

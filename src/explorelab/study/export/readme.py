@@ -10,6 +10,10 @@ from explorelab.study.config.design import Study
 from explorelab.study.export.cells import moment
 from explorelab.study.export.rows import LeftOut
 from explorelab.study.session.doubts import REASONS
+from explorelab._support.counted import counted, plural
+
+WHO = {"without": ("person", "people"), "with": ("person or robot", "people and robots"), "only": ("robot", "robots")}
+"""One and several of those who are in an export, by what was asked for."""
 
 WHY_TWICE = (
     "Psych-DS wants tables under `data/`; `explorelab` reads a `choices.csv` with a `choices.toml` beside it. So the task "
@@ -33,11 +37,11 @@ def about(study: Study, description: str, span: tuple[float | None, float | None
 
 def description(study: Study, n_people: int, pilots: str, notes: list[str]) -> str:
     """The data in a few sentences."""
-    who = {"only": "robots that tried the study out", "with": "people and robots"}.get(pilots, "people")
+    tried = " that tried the study out" if pilots == "only" else ""
     return " ".join(
         [
-            f"Choices of {n_people} {who} on a grid of {study.width} x {study.height} squares with hidden rewards: every",
-            "choice, click and interruption, with the conditions.",
+            f"Choices of {counted(n_people, *WHO[pilots])}{tried} on a grid of {study.width} x {study.height} squares with",
+            "hidden rewards: every choice, click and interruption, with the conditions.",
             "What each person was promised, and in which currency, is in the table of participants.",
             *notes,
         ]
@@ -63,23 +67,21 @@ def readme(
         "events": "what browsers told: hidden pages, lost connections, pauses",
         "landscapes": "what the squares were worth",
     }
-    files = [f"- `data/{name}`: {meaning[table]} ({_rows(n)})." for table, (name, n) in tables.items()]
-    short = (
-        f" {n_short} of these blocks {'is' if n_short == 1 else 'are'} shorter than planned, as someone stopped half-way."
-    )
-    others = {"without": "robots that tried the study out", "only": "people who took part"}.get(pilots)
+    files = [f"- `data/{name}`: {meaning[table]} ({counted(n, 'row')})." for table, (name, n) in tables.items()]
+    short = f" {n_short} of these blocks {plural(n_short, 'is', 'are')} shorter than planned, as someone stopped half-way."
+    others = {"without": ("only", "that tried the study out"), "only": ("without", "who took part")}.get(pilots)
     reasons = [
         f"{out.declined} declined",
         f"{out.withdrawn} left before they agreed, or asked that their data be deleted",
         f"{out.undecided} came and did not answer",
-        *([f"{out.pilots} {others}"] if others else []),
+        *([f"{counted(out.pilots, *WHO[others[0]])} {others[1]}"] if others else []),
     ]
     lines = [
         f"# {study.title or study.name}",
         told,
         "## Files",
-        f"- `choices.csv`: the choices of the task blocks ({_rows(n_task)}), with `choices.toml`, for `explorelab check`, "
-        f"`fit` and `report`.{short if n_short else ''}",
+        f"- `choices.csv`: the choices of the task blocks ({counted(n_task, 'row')}), with `choices.toml`, for "
+        f"`explorelab check`, `fit` and `report`.{short if n_short else ''}",
         "- `doubted.csv`: people who may not have played by hand or in time, and why.",
         *files,
         "- `materials/`: each consent text that someone agreed to, and the other texts as they are now.",
@@ -104,13 +106,10 @@ def doubts_told(n: int, doubted: str) -> str:
     words = "; ".join(f"{word}: {meaning}" for word, meaning in REASONS.items())
     if not n:
         return f"About nobody is there a doubt that they played by hand and in time ({words})."
-    some = "1 person" if n == 1 else f"{n} people"
-    where = "are not in `choices.csv`" if doubted == "without" else "are in `choices.csv` all the same"
+    some = counted(n, "person", "people")
+    are = plural(n, "is", "are")
+    where = f"{are} not in `choices.csv`" if doubted == "without" else f"{are} in `choices.csv` all the same"
     return f"{some} may not have played by hand or in time and {where}; `doubted.csv` lists them ({words})."
-
-
-def _rows(n: int) -> str:
-    return f"{n} row{'' if n == 1 else 's'}"
 
 
 def _spaced(lines: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine
 
 from explorelab._support import checks
 from explorelab._support.progress import Progress
+from explorelab._support.counted import counted, plural
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import choices, events
@@ -50,15 +51,14 @@ class Exported(NamedTuple):
 
     def lines(self) -> list[str]:
         """What to tell whoever asked for it."""
-        who = {"only": "robots", "with": "people and robots"}.get(self.pilots, "people")
-        told = [f"{self.n_people} {who}, {self.n_choices} choices ({self.n_task_choices} in task blocks)."]
+        of_people = f"{counted(self.n_people, *export_readme.WHO[self.pilots])}, {counted(self.n_choices, 'choice')}"
+        told = [f"{of_people} ({self.n_task_choices} in task blocks)."]
         out = self.left_out
-        told.append(
-            f"Not in it: {out.declined} declined, {out.withdrawn} withdrew or were deleted, {out.undecided} did not answer."
-        )
+        deleted = f"{out.withdrawn} withdrew or {plural(out.withdrawn, 'was', 'were')} deleted"
+        told.append(f"Not in it: {out.declined} declined, {deleted}, {out.undecided} did not answer.")
         if self.n_doubted:
             where = "Not in choices.csv" if self.doubted == "without" else "In choices.csv all the same"
-            some = f"{self.n_doubted} {'person' if self.n_doubted == 1 else 'people'}"
+            some = counted(self.n_doubted, "person", "people")
             told.append(f"{where}: {some} who may not have played by hand or in time; doubted.csv says who, and why.")
         if self.pilots == "without" and out.pilots:
             only = "Only robots have taken part so far" if not self.n_people else "Robots are left out"
@@ -120,7 +120,9 @@ class _Export:
         n_choices = self.tables["choices"][1]
         if n_choices != n_all["choices"]:
             without = n_all["choices"] - n_choices
-            raise InputError(f"the database must have the block of every choice, got {without} choices without one.")
+            raise InputError(
+                f"the database must have the block of every choice, got {counted(without, 'choice')} without one."
+            )
         left_out, n_doubted = rows.left_out(connection, included), self._doubted()
         self._words(played, n_people, n_task, n_short, n_doubted, left_out)
         files = sorted(path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())

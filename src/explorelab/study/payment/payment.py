@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from explorelab.counted import counted
 from explorelab.errors import InputError, unknown_name
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import payments, people, settings
@@ -104,7 +105,7 @@ class Paid(NamedTuple):
 
 
 def _people(n: int) -> str:
-    return f"{n} {'person' if n == 1 else 'people'}"
+    return counted(n, "person", "people")
 
 
 def pay(

@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import buckets
+from explorelab._support.counted import counted
 
 MINUTE_S = 60.0
 FORGOTTEN_S = 3600.0
@@ -59,7 +60,7 @@ class Bucket(NamedTuple):
 
 
 def _in_words(seconds: int) -> str:
-    return f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
+    return counted(seconds, "second") if seconds < 120 else counted(math.ceil(seconds / 60), "minute")
 
 
 def _forget(connection: Connection, now: float) -> None:

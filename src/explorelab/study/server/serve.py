@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from explorelab.counted import counted
 from explorelab.errors import InputError
 from explorelab.study.config.text_warnings import text_warnings
 from explorelab.study.server.built_pages import check_built
@@ -81,7 +82,7 @@ def password_for(host: str, file: Path | None) -> tuple[str, bool]:
 def unfinished(study: Study) -> list[str]:
     """What of the study's templates has not been filled in yet, a line each."""
     left = [
-        f"{page}.md still has {len(found)} place{'' if len(found) == 1 else 's'} to fill in, the first is {found[0]}"
+        f"{page}.md still has {counted(len(found), 'place')} to fill in, the first is {found[0]}"
         for page, text in study.texts.pages.items()
         if (found := re.findall(r"\*\*(\[[^]\n]{3,}\])\*\*", text))
     ]
@@ -100,8 +101,8 @@ def serve(
     from explorelab.study.config.study_folder import load_study
 
     study = load_study(folder)
-    password, made = password_for(host, password_file)
     check_built()
+    password, made = password_for(host, password_file)
     origin, prefix = parts_of(public_url)
     proxies = trusted(trusted_proxies)
     left = unfinished(study)
@@ -232,8 +233,8 @@ def serving(folder: Path) -> Iterator[str]:
     from explorelab.study.config.study_folder import load_study
 
     study = load_study(folder)
-    begun(study, folder)
     check_built()
+    begun(study, folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
