@@ -16,10 +16,9 @@ import pytest
 import explorelab as xl
 from explorelab.choices.table import Choices
 from explorelab.errors import ExplorelabError
-from explorelab.fitting.fit_people import SETTINGS
-from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.bayes.hierarchical import sample
-from explorelab.choices.table import Choices
+from explorelab.fitting.empirical_bayes import fit_group
+from explorelab.fitting.fit_people import SETTINGS
 
 
 class Odd:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from explorelab.counted import plural
+from explorelab._support.counted import plural
 from explorelab.errors import ExplorelabError
 
 EXTRAS = {

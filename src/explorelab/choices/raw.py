@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from explorelab._support.counted import counted
 from explorelab._support.extras import needs
 from explorelab.choices.checks.problem import Problem, grouped
 from explorelab.choices.columns import is_empty
-from explorelab._support.counted import counted
 from explorelab.errors import InputError
 
 LONGEST_HEADER = 100_000

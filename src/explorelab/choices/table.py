@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from explorelab.tasks.places import distances_between, walks_between
 from explorelab._support.counted import counted, plural
+from explorelab.tasks.places import distances_between, walks_between
 
 NOWHERE = -1
 """The arm of a trial without one, and where a person stands who has not chosen yet."""

@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 from explorelab._support import checks
-from explorelab.choices.table import PLAYERS, Layout
 from explorelab._support.counted import each_of
+from explorelab.choices.table import PLAYERS, Layout
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task, integer_noise, landscape, profile
 from explorelab.tasks.number_files import means_for_each, numbers_of, places_of

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import check_writable, write_whole
@@ -20,7 +21,6 @@ from explorelab.choices.raw import raw_of_frame
 from explorelab.choices.reading import choices_from_frame
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.choices.task_file import COLUMNS, AnyTask, DataTask, is_grid, layout_of
-from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.tasks import Task
 

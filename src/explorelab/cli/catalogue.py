@@ -10,12 +10,11 @@ import xarray as xr
 from rich.console import Console
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab._support.written_numbers import tidied
 from explorelab.agents import AGENTS, parameters_of
 from explorelab.cli.terminal_table import print_table
 from explorelab.simulation.summary import each_setting
-from explorelab._support.counted import counted
-from explorelab._support.written_numbers import tidied
 
 
 def entries(name: str | None = None) -> list[dict[str, Any]]:

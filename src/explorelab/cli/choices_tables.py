@@ -5,12 +5,17 @@ from __future__ import annotations
 import xarray as xr
 from rich.console import Console
 
+from explorelab._support.counted import counted, plural
 from explorelab.choices.reading import CheckReport
 from explorelab.cli.terminal_table import print_table
 from explorelab.regret import paper_people
 from explorelab.regret.phenotype_summary import beside_paper, summary, why_none
 
-COUNTED = ("participants", "blocks", "trials", "scored", "missed", "forced", "arms")
+COUNTED = {
+    "participants": "participant", "blocks": "block", "trials": "trial", "scored": "", "missed": "", "forced": "",
+    "arms": "arm",
+}  # fmt: skip
+"""What is told of a file, and the word for one of it where that is another."""
 MOST_SHOWN = 20
 
 
@@ -23,14 +28,15 @@ def show_report(report: CheckReport) -> None:
 
     line(f"{report.source}: {_verdict(report)}", "bold")
     if report.counts:
-        line("  " + ", ".join(f"{report.counts[name]:,} {name}".replace(",", " ") for name in COUNTED))
+        told = ((report.counts[name], plural(report.counts[name], one or name, name)) for name, one in COUNTED.items())
+        line("  " + ", ".join(f"{n:,} {word}".replace(",", " ") for n, word in told))
     for problem in report.problems:
         line(f"  problem: {problem}", "red")
     for warning in report.warnings:
         line(f"  warning: {warning}", "yellow")
     for exclusion in report.exclusions[:MOST_SHOWN]:
         who = f"participant {exclusion.participant}" + (f", block {exclusion.block}" if exclusion.block else "")
-        line(f"  excluded: {who} ({_counted(exclusion.n_trials, 'trial')}): {exclusion.reason}")
+        line(f"  excluded: {who} ({counted(exclusion.n_trials, 'trial')}): {exclusion.reason}")
     if len(report.exclusions) > MOST_SHOWN:
         line(
             f"  excluded: and {len(report.exclusions) - MOST_SHOWN} more, {len(report.exclusions)} in all; --json lists them"
@@ -40,13 +46,9 @@ def show_report(report: CheckReport) -> None:
 
 
 def _verdict(report: CheckReport) -> str:
-    found = [_counted(len(report.problems), "problem")] if report.problems else ["fine"]
-    found += [_counted(len(report.warnings), "warning")] if report.warnings else []
+    found = [counted(len(report.problems), "problem")] if report.problems else ["fine"]
+    found += [counted(len(report.warnings), "warning")] if report.warnings else []
     return ", ".join(found)
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def show_phenotypes(result: xr.Dataset) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from explorelab._support.counted import counted
 from explorelab.study.config.design import Study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import open_store, remembered
 from explorelab.study.robots.pilot import Piloted, run_pilot
 from explorelab.study.server.serve import serving
-from explorelab._support.counted import counted
 
 
 def pilot(folder: Path, people: int, url: str, seed: int) -> str:

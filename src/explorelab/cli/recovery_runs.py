@@ -16,17 +16,13 @@ from explorelab.choices.reading import read_choices
 from explorelab.choices.table import Choices
 from explorelab.cli import recovery_tables
 from explorelab.errors import InputError
+from explorelab.fitting.bayes.convergence import ConvergenceWarning
 from explorelab.fitting.fit_people import load_fit
 from explorelab.plots import predictive_figure, recovery_figures
 from explorelab.plots.regret_figure import check_format
 from explorelab.recovery import latent
 from explorelab.recovery.model_recovery import recover_models
 from explorelab.recovery.parameter_recovery import recover_parameters
-from explorelab._support.files import check_writable, write_whole
-from explorelab.fitting.bayes.convergence import ConvergenceWarning
-from explorelab.choices.table import Choices
-from explorelab.choices.reading import read_choices
-from explorelab.cli import recovery_tables
 from explorelab.recovery.predictive import predictive_check
 
 
@@ -116,7 +112,7 @@ def write_latent(choices: Choices, fit: xr.DataTree | None, out: Path) -> None:
     latent.check_ending(out)
     found = latent.latent_variables(choices, None, fit, arms=out.suffix != ".csv")
     latent.write_latent(found, out)
-    showing.show_warning(found)
+    recovery_tables.show_warning(found)
 
 
 def deliver(found: Found, out: Path | None, figure: Path | None, as_json: bool) -> None:
@@ -129,7 +125,7 @@ def deliver(found: Found, out: Path | None, figure: Path | None, as_json: bool) 
         print(json.dumps(found.summary(found.result), allow_nan=False))
     else:
         found.show(found.result)
-        showing.show_warning(found.result)
+        recovery_tables.show_warning(found.result)
 
 
 def _to_netcdf(result: xr.Dataset, path: Path) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 from rich.console import Console
 
-from explorelab.cli.terminal_table import print_table
 from explorelab._support.counted import counted
+from explorelab.cli.terminal_table import print_table
 from explorelab.fitting.spaces import SCALE_WORDS
 
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",

@@ -15,8 +15,8 @@ import xarray as xr
 from scipy.special import betainc, digamma, expit, gammainc, gammaln, hyp1f1, log_softmax, logsumexp, polygamma, xlogy
 
 from explorelab._support import checks
-from explorelab._support.door import door
 from explorelab._support.counted import each_of
+from explorelab._support.door import door
 from explorelab.errors import ExplorelabError, InputError
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -17,10 +17,10 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
+from explorelab._support.counted import counted, plural
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab.errors import InputError
-from explorelab._support.counted import counted, plural
 from explorelab.fitting.bayes.convergence import warning_of
 
 LEAST_DRAWS = 100

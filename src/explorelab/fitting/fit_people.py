@@ -12,16 +12,13 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
-from explorelab._support.counted import counted
-from explorelab._support.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.empirical_bayes import fit_group
-from explorelab._support.door import door
-from explorelab.fitting.search.individual import fit_each, rows_of_each
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, estimates, space_table
 from explorelab.fitting.search.individual import fit_each, rows_of_each

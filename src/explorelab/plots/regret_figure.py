@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from explorelab._support.files import write_whole
 from explorelab._support.counted import counted
+from explorelab._support.files import write_whole
 from explorelab.errors import InputError
 from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, style, thousands, whole_ticks
 from explorelab.simulation.summary import each_setting

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from explorelab._support.counted import plural
 from explorelab.choices.table import PLAYERS, Choices
 from explorelab.regret import paper_people
-from explorelab._support.counted import plural
-from explorelab.paper.exhibit import number, whole
 
 SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ", "noise_var": "σₛ²"}
 """The paper's symbols."""

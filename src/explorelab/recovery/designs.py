@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.choices.task_file import layout_of
-from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.tasks import Task
 

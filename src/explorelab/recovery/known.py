@@ -12,11 +12,11 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab.agents import Agent, agent_named
 from explorelab.choices.table import Choices
-from explorelab._support.counted import counted
 from explorelab.errors import InputError
-from explorelab.fitting.convergence import warn_if_failed, warning_of
+from explorelab.fitting.bayes.convergence import warn_if_failed, warning_of
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.spaces import Dimension, Space
 from explorelab.recovery.simulated_choices import played

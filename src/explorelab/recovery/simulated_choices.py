@@ -19,13 +19,12 @@ from jax import lax
 from jaxtyping import Array, Float, Int, UInt32
 
 from explorelab._support import checks
+from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.agents.factors import Moment, Params, Rule, Ways, prepared
 from explorelab.agents.named.human import random_choice
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab._support.counted import each_of
-from explorelab._support.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.likelihood import positions
 from explorelab.fitting.model import prepare

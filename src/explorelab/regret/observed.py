@@ -20,9 +20,9 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.counted import each_of
 from explorelab._support.rounding import without_rounding
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab._support.counted import each_of
 from explorelab.errors import InputError
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from explorelab._support.counted import counted
 from explorelab.agents import Agent
 from explorelab.choices.reading import CheckReport
 from explorelab.choices.table import Choices
-from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import informative
 from explorelab.fitting.model import parsed

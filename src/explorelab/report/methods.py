@@ -11,7 +11,7 @@ from explorelab.fitting.identified import MOST_LEFT, TIED
 from explorelab.fitting.model import parsed
 from explorelab.fitting.spaces import SCALE_WORDS
 from explorelab.plots.comparison_figure import STRONG
-from explorelab.plots.words import counted, joined, name_of, percent, plain, whole
+from explorelab.plots.words import counted, joined, name_of, percent, plain
 from explorelab.report.analysis import Analysis
 from explorelab.report.references import OF_AGENTS, Citations
 from explorelab.report.report_agents import free_of

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from explorelab._support import checks
-from explorelab._support.counted import counted
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task, bandit, grid, integer_noise, landscape, line, on_graph, profile, with_costs, with_noise
 from explorelab.tasks.number_files import read_numbers

@@ -12,14 +12,12 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.recording import recording_times
 from explorelab.agents.factors import Agent
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
-from explorelab.agents.factors import Agent
-from explorelab._support.counted import counted
-from explorelab._support.door import door
 from explorelab.errors import InputError, PrecisionWarning
 from explorelab.simulation.precision import why_not
 from explorelab.simulation.tiles import DEFAULT_MEMORY, Request, Result, run

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from explorelab.counted import counted, each_of
+from explorelab._support.counted import counted, each_of
 from explorelab.errors import InputError
 
 

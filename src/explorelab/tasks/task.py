@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from explorelab._support import checks
-from explorelab._support.door import door
 from explorelab._support.counted import counted
+from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.tasks.graphs import Moves, moves
 from explorelab.tasks.places import distances_between, walks_between

@@ -11,12 +11,12 @@ from scipy.sparse import csgraph
 
 from explorelab import theory
 from explorelab._support import checks
+from explorelab._support.counted import plural
 from explorelab._support.door import door
 from explorelab._support.recording import recording_times
 from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
-from explorelab._support.counted import plural
 from explorelab.tasks import Task
 
 NEARLY_UNINFORMATIVE = 1e-3

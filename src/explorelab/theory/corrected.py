@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from explorelab.door import door
+from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Floats, Times, checked_n_between, checked_times
 from explorelab.theory.arm_sums import noise_to_signal, with_best_arm

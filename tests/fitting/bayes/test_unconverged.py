@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from explorelab.fitting.fit_people import load_fit
-from tests.support.choice_files import tidy, written
-from tests.support.command_line import Done, explorelab
 import xarray as xr
 from typer.main import get_command
+
 import explorelab as xl
 from explorelab.cli.app import app
 from explorelab.fitting.bayes.convergence import ConvergenceWarning, warning_of
+from explorelab.fitting.fit_people import load_fit
 from explorelab.fitting.search.optimise import REASONS, Status
+from tests.support.choice_files import tidy, written
+from tests.support.command_line import Done, explorelab
 
 SHORT = ["--agent", "win-stay-lose-shift", "--method", "nuts", "--chains", 2, "--draws", 10, "--warmup", 10, "--starts", 1]
 

@@ -17,25 +17,24 @@ from typing import Any
 import psycopg
 import pytest
 from fastapi.testclient import TestClient
-from tests.support.study.small_study import small_study
 from sqlalchemy import Connection, insert, update
 from sqlalchemy.exc import OperationalError
 
+from explorelab.study.admin import download
 from explorelab.study.database import failures, group_writer, tables, waiting
 from explorelab.study.database.failures import POSTGRESQL, SQLITE, in_words, is_damaged
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.store import keep, open_store
 from explorelab.study.database.vitals import Vitals, notices
 from explorelab.study.database.waiting import LONGEST_WAIT_S, Load
+from explorelab.study.server import failure_log
+from explorelab.study.server.connections import write_seldom
+from explorelab.study.server.pulse import Pulse
 from explorelab.study.session import steady_clock
 from explorelab.study.session.participants import expired
 from tests.support.study.lab import Lab, Tab, in_play
 from tests.support.study.people_rows import Desk
 from tests.support.study.small_study import small_study
-from explorelab.study.admin import download
-from explorelab.study import failure_log
-from explorelab.study.server.connections import write_seldom
-from explorelab.study.server.pulse import Pulse
 
 HOURS_3 = 3 * 3600.0
 
@@ -247,11 +246,11 @@ def test_an_export_that_finds_no_room_leaves_the_way_free_for_the_next(
     def no_room(**_: Any) -> str:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(admin_export.tempfile, "mkdtemp", no_room)
+    monkeypatch.setattr(download.tempfile, "mkdtemp", no_room)
     store = open_store("sqlite:///study.db", tmp_path)
     for _ in range(2):
         with pytest.raises(Refused, match="The export has failed: the disk is full"):
-            admin_export.zipped_export(small_study(), store.engine, "without", 0.0)
+            download.zipped_export(small_study(), store.engine, "without", 0.0)
     store.close()
 
 

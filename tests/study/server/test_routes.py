@@ -11,10 +11,9 @@ from urllib.parse import quote, urlsplit
 import pytest
 from starlette.routing import Mount
 
+from explorelab.study.database.refusals import NO_OBJECT, NOT_JSON
 from tests.support.study.attacked import Person, Target, body_of
 from tests.support.study.postgres import Cluster
-
-from explorelab.study.refusals import NO_OBJECT, NOT_JSON
 
 OWN = {"Origin": "http://study.example", "Sec-Fetch-Site": "same-origin"}
 ODD = {

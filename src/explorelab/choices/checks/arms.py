@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorelab._support.counted import plural
 from explorelab.choices.checks.look import Look
 from explorelab.choices.checks.problem import Problem
 from explorelab.choices.checks.values import varies_within
 from explorelab.choices.columns import NO_NUMBER, as_numbers, codes_of
 from explorelab.choices.table import NOWHERE, Layout
 from explorelab.choices.task_file import grid_layout
-from explorelab._support.counted import plural
 
 MOST_INFERRED = 100_000
 """More arms than this are not inferred from the data: a slip of the keyboard is likelier."""

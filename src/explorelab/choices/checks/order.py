@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from explorelab._support.counted import counted, plural
 from explorelab.choices.checks.column_names import how_to_rename, near
 from explorelab.choices.checks.look import Look, Trials
 from explorelab.choices.checks.problem import N_SHOWN, Problem, where
-from explorelab._support.counted import counted, plural
 
 FEWEST_TRIALS = 2
 

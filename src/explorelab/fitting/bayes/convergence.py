@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from explorelab.counted import counted
+from explorelab._support.counted import counted
 from explorelab.errors import ExplorelabError
 
 MOST_R_HAT = 1.01

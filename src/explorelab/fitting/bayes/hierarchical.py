@@ -15,7 +15,14 @@ from explorelab._support import checks
 from explorelab._support.extras import needs
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-from explorelab.fitting.bayes.convergence import FAILED, ConvergenceError, ConvergenceWarning, Report, examined, people_converged
+from explorelab.fitting.bayes.convergence import (
+    FAILED,
+    ConvergenceError,
+    ConvergenceWarning,
+    Report,
+    examined,
+    people_converged,
+)
 from explorelab.fitting.bayes.nuts import Draw, Settings, Starts, run_chains
 from explorelab.fitting.bayes.population import Known, bounded
 from explorelab.fitting.criteria import chance_nll, share_foreseen, without_information

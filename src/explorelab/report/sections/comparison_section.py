@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from explorelab._support.counted import plural
 from explorelab.comparison.compare import evidence
 from explorelab.plots.comparison_figure import STRONG, draw_comparison, frequency_interval
 from explorelab.plots.words import (
@@ -15,7 +16,6 @@ from explorelab.plots.words import (
     percent,
     percents,
     plain,
-    plural,
     probability,
     share,
     whole,

@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from explorelab._support.counted import plural
 from explorelab.choices.table import Choices
 from explorelab.fitting.criteria import without_information
 from explorelab.plots.people_figures import distinct_arms, draw_data
-from explorelab.plots.words import counted, joined, most_listed, percent, plain, who_played, whole, plural
+from explorelab.plots.words import (
+    counted,
+    joined,
+    most_listed,
+    percent,
+    plain,
+    who_played,
+    whole,
+)
 from explorelab.recovery.behaviour import Each, of_each
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table

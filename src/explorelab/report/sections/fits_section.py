@@ -5,13 +5,24 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from explorelab._support.counted import plural
 from explorelab.fitting.fit_summary import estimates_table, parameter_summary
 from explorelab.fitting.identified import MOST_LEFT
 from explorelab.plots.people_figures import draw_diagnostics, draw_estimates, mean_trade_off
-from explorelab.plots.words import counted, fixed, interval, joined, name_of, named, percent, plain, share, whole, plural
+from explorelab.plots.words import (
+    counted,
+    fixed,
+    interval,
+    joined,
+    name_of,
+    named,
+    percent,
+    plain,
+    share,
+    whole,
+)
 from explorelab.report.analysis import Analysis, most_evidence
 from explorelab.report.section import Picture, Section, Table
-from explorelab.cli.fit_tables import parameter_summary, table as estimates_table
 
 METHODS = {
     "map": "maximum a posteriori under weak priors",

@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from explorelab._support.counted import plural
 from explorelab._support.rounding import spread
 from explorelab.plots.predictive_figure import draw_predictive
-from explorelab.plots.words import counted, fixed, joined, percent, percents, plain, plural
+from explorelab.plots.words import (
+    counted,
+    fixed,
+    joined,
+    percent,
+    percents,
+    plain,
+)
 from explorelab.recovery.behaviour import of_each
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table, left_out

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab.plots.recovery_figures import draw_models, draw_recovery
-from explorelab.plots.words import counted, fixed, joined, name_of, named, percent, percents, share, whole
+from explorelab.plots.words import counted, fixed, joined, name_of, named, percent, percents, share
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table, left_out
 

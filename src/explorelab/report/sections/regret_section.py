@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from explorelab._support.counted import plural
 from explorelab.plots.phenotype_figure import draw_phenotypes
-from explorelab.plots.words import counted, fixed, is_r2, joined, percent, percents, plain, r2, whole, plural
+from explorelab.plots.words import (
+    counted,
+    fixed,
+    is_r2,
+    joined,
+    percent,
+    percents,
+    plain,
+    r2,
+    whole,
+)
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FORMS, NONE
 from explorelab.regret.phenotype_summary import beside_paper, labels_table, why_none

@@ -23,8 +23,8 @@ from starlette.responses import FileResponse
 
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
-from explorelab.study.database.refusals import Refused
 from explorelab.study.database.failures import in_words
+from explorelab.study.database.refusals import Refused
 
 type Pilots = Literal["without", "with", "only"]
 

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from explorelab.counted import counted
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.study.backup import postgresql
 from explorelab.study.config.study_folder import load_study

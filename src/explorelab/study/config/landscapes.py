@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorelab._support.toml_lines import KeyPath
 from explorelab._support.counted import counted
+from explorelab._support.toml_lines import KeyPath
 from explorelab.errors import InputError
 from explorelab.simulation.run_file import TASK_KEYS, build_task
 from explorelab.study.config.fields import Table, is_number, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, func, select
 
-from explorelab.counted import counted
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.study.database.store import keep
 from explorelab.study.database.tables import people, settings

@@ -7,10 +7,10 @@ import threading
 import time
 from typing import Any
 
+from explorelab._support.counted import counted
 from explorelab.study.database.failures import in_words, is_damaged
 from explorelab.study.database.refusals import Refused
-from explorelab._support.counted import counted
-from explorelab.study.failure_log import FailureLog
+from explorelab.study.server.failure_log import FailureLog
 
 SHOWN_S = 600.0
 """For how long requests that were put off are told of."""

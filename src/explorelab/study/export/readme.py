@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from explorelab._support.counted import counted, plural
 from explorelab.study.config.design import Study
 from explorelab.study.export.cells import moment
 from explorelab.study.export.rows import LeftOut
 from explorelab.study.session.doubts import REASONS
-from explorelab._support.counted import counted, plural
 
 WHO = {"without": ("person", "people"), "with": ("person or robot", "people and robots"), "only": ("robot", "robots")}
 """One and several of those who are in an export, by what was asked for."""

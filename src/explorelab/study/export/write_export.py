@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Connection, Engine
 
 from explorelab._support import checks
-from explorelab._support.progress import Progress
 from explorelab._support.counted import counted, plural
+from explorelab._support.progress import Progress
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import choices, events
@@ -51,7 +51,7 @@ class Exported(NamedTuple):
 
     def lines(self) -> list[str]:
         """What to tell whoever asked for it."""
-        of_people = f"{counted(self.n_people, *export_readme.WHO[self.pilots])}, {counted(self.n_choices, 'choice')}"
+        of_people = f"{counted(self.n_people, *readme.WHO[self.pilots])}, {counted(self.n_choices, 'choice')}"
         told = [f"{of_people} ({self.n_task_choices} in task blocks)."]
         out = self.left_out
         deleted = f"{out.withdrawn} withdrew or {plural(out.withdrawn, 'was', 'were')} deleted"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from explorelab.counted import counted
+from explorelab._support.counted import counted
 from explorelab.errors import InputError, unknown_name
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import payments, people, settings

@@ -19,16 +19,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin.admin_routes import admin_router
 from explorelab.study.config.design import Study
-from explorelab.study.database.failures import in_words
 from explorelab.study.database.refusals import Refused, from_http, invalid, misshapen, refusal
 from explorelab.study.database.store import Store
+from explorelab.study.database.vitals import Vitals
 from explorelab.study.server.built_pages import STATIC, check_built
 from explorelab.study.server.context import Context
 from explorelab.study.server.participant_routes import participant_router, pilot_key_of
 from explorelab.study.server.pulse import Pulse
 from explorelab.study.server.request_limits import BodyLimit, FormLimit, Pace
 from explorelab.study.session.steady_clock import told_clock
-from explorelab.study.database.vitals import Vitals
 
 MTURK = "https://*.mturk.com"
 POLICY = (

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from explorelab._support.counted import counted
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import buckets
-from explorelab._support.counted import counted
 
 MINUTE_S = 60.0
 FORGOTTEN_S = 3600.0

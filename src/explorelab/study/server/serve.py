@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from explorelab.counted import counted
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.study.config.text_warnings import text_warnings
 from explorelab.study.server.built_pages import check_built

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 
-from explorelab.counted import counted
+from explorelab._support.counted import counted
 
 EVERY_S = 60.0
 """At most one line in this time says that the database fails: the disk may be full because of the log."""

@@ -11,7 +11,7 @@ from choice_files import tidy, written
 from command_line import explorelab
 
 import explorelab as xl
-from explorelab.counted import counted, each_of, plural
+from explorelab._support.counted import counted, each_of, plural
 
 SOURCE = Path(xl.__file__).parent
 
