@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from command_line import explorelab
-
 import explorelab as xl
 from explorelab._support.counted import counted, each_of, plural
 from tests.support.choice_files import tidy, written
+from tests.support.command_line import explorelab
 
 SOURCE = Path(xl.__file__).parent
 
