@@ -10,6 +10,7 @@ import xarray as xr
 
 import explorelab as xl
 from evaluations.recovery import DESIGNS, PARAMETERS, POPULATIONS, SMOOTH, SPACE, dataset
+from explorelab.agents.parameters import about
 from explorelab.choices.table import Choices
 from explorelab.plots.recovery_figures import draw_recovery, write_figure
 from explorelab.recovery.behaviour import of_each
@@ -19,7 +20,7 @@ from explorelab.recovery.score import score_test, scores
 from explorelab.recovery.simulated_choices import generate
 from explorelab.recovery.truth import true_parameters
 
-SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ"}
+SYMBOLS = {name: about(name).symbol for name in ("prior_mean", "prior_var", "length_scale", "temperature")}
 WHO = {
     "between": "People between the paper's two examples",
     "linear": "People like the paper's linear example",

@@ -9,8 +9,8 @@ import pytest
 
 import explorelab as xl
 from explorelab.agents.factors import Ways
+from explorelab.agents.parameters import searchable
 from explorelab.fitting.likelihood import Block, log_likelihoods
-from explorelab.fitting.spaces import DIMENSIONS
 from tests.support.beliefs import EVERY_AGENT, QUICKLY
 
 N_ARMS = 4
@@ -95,7 +95,7 @@ def _score_and_slopes(rule, free, fixed, told):
 def cases(agent):
     """Parameters that a fit could estimate, and all others, in every setting that says something of this agent."""
     known = {"noise_var": 1.5, "horizon": 9.0, "n_arms": float(N_ARMS), **agent.params}
-    names = [name for name in known if name in DIMENSIONS and np.ndim(known[name]) == 0]
+    names = [name for name in known if name in searchable() and np.ndim(known[name]) == 0]
     for i, setting in enumerate(SETTINGS):
         changes = {name: value for name, value in setting.items() if name in names}
         infinite = np.isinf(changes.get("prior_var", 0.0)) and agent.rule.learner.name != "independent"

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import explorelab as xl
+from explorelab.agents.parameters import searchable
 from explorelab.comparison import left_out_blocks
 from explorelab.errors import InputError
 from explorelab.fitting import fit_people
@@ -19,7 +20,7 @@ from explorelab.fitting.search import batches
 from explorelab.fitting.search.individual import rows_of_each
 from explorelab.fitting.search.optimise import minimise
 from explorelab.fitting.search.solve import _ended, _minimised, _screened
-from explorelab.fitting.spaces import DIMENSIONS, axes_of, natural, origin_of, space_for, standard, units_of
+from explorelab.fitting.spaces import axes_of, natural, origin_of, space_for, standard, units_of
 from tests.support.people import population
 
 INDEPENDENT = {"length_scale": 0.0}
@@ -43,7 +44,7 @@ def estimates(tree):
 
 
 def test_every_scale_goes_there_and_back(people):
-    space = space_for(tuple(DIMENSIONS), people)
+    space = space_for(tuple(searchable()), people)
     z = np.linspace(-1.5, 1.5, len(space))
     with jax.enable_x64(True):
         params = {name: float(value) for name, value in natural(axes_of(space), origin_of(space), jnp.asarray(z)).items()}
@@ -51,7 +52,7 @@ def test_every_scale_goes_there_and_back(people):
 
 
 def test_every_parameter_is_plausible_within_its_bounds(people):
-    for dimension in space_for(tuple(DIMENSIONS), people):
+    for dimension in space_for(tuple(searchable()), people):
         low, high = dimension.limits
         assert low < -1 < 1 < high, dimension
 

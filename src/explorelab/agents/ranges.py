@@ -11,22 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from explorelab.agents.parameters import about
 from explorelab.errors import InputError
 
 MOST = {"float32": 1e15, "float64": 1e140}
 """The largest size of a number, whose square is still well within the range; of a variance, the square of this."""
-VARIANCES = ("prior_var", "noise_var", "prior_cov", "drift_var")
-DIVISORS = ("prior_var", "noise_var", "temperature", "cooling_rate", "epsilon_gap", "failure_probability")
-"""Parameters that may be 0 (where that is allowed) but not so small that they become 0."""
 
 
 def check_range(named: Mapping[str, Any], dtype: str) -> None:
     """Raise if one of these numbers is too large or too small to compute with; infinite ones mean what they say."""
     for name, value in named.items():
-        most = MOST[dtype] ** (2 if name in VARIANCES else 1)
+        parameter = about(name)
+        most = MOST[dtype] ** (2 if parameter.variance else 1)
         size = np.abs(np.asarray(value, float))
         large = np.isfinite(size) & (size > most)
-        small = (size > 0) & (size < 1 / most) & (name in DIVISORS)
+        small = (size > 0) & (size < 1 / most) & parameter.divides
         if (large | small).any():
             wanted = f"at most {most:g} in size" if large.any() else f"0, or at least {1 / most:g}"
             raise InputError(f"{name} must be {wanted}{_advice(dtype)}, got {float(size[large | small].flat[0]):g}.")

@@ -9,8 +9,8 @@ import xarray as xr
 from rich.console import Console
 
 from explorelab._support.counted import counted
+from explorelab.agents.scales import SCALES
 from explorelab.cli.terminal_table import print_table
-from explorelab.fitting.spaces import SCALE_WORDS
 
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
                 "coverage_high", "share_at_bound", "share_identified")  # fmt: skip
@@ -61,9 +61,9 @@ def show_parameters(result: xr.Dataset) -> None:
 def scales_note(scales: dict[str, str]) -> str:
     """In which units bias and error are, where these are not the parameter's own: "(... of a in logarithms, ...)"."""
     parts = []
-    for scale, words in SCALE_WORDS.items():
-        names = [name for name, own in scales.items() if own == scale]
-        parts += [f"of {', '.join(names)} in {words}"] if names and words else []
+    for name, scale in SCALES.items():
+        names = [each for each, own in scales.items() if own == name]
+        parts += [f"of {', '.join(names)} in {scale.words}"] if names and scale.words else []
     return f" (bias and RMSE {', '.join(parts)})" if parts else ""
 
 

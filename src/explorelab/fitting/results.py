@@ -15,6 +15,7 @@ import xarray as xr
 from scipy.stats import norm
 
 import explorelab
+from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen, without_information
 from explorelab.fitting.identified import correlations, identified
@@ -22,7 +23,7 @@ from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.best import Best
 from explorelab.fitting.search.optimise import REASONS, Status
 from explorelab.fitting.search.solve import Ending
-from explorelab.fitting.spaces import SCALES, Space
+from explorelab.fitting.spaces import Space
 
 
 def on_natural_scale(space: Space, z: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where parameters are sought: for each one its scale, its bounds, and what is plausible before any choice is seen.
+"""Where parameters are sought in a data set: the scale, bounds and prior of their rows, in the units of the data.
 
 A fit works on `z`, standard units of a normal prior on the parameter's own scale (its value, logarithm or logit):
 z = 0 is the centre of what is plausible, one unit its spread. Maximum likelihood uses the same units and bounds, no prior.
@@ -6,37 +6,20 @@ z = 0 is the centre of what is plausible, one unit its spread. Maximum likelihoo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from explorelab._support import checks
 from explorelab._support.rounding import spread
+from explorelab.agents.parameters import PARAMETERS, Units, searchable
+from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
-
-
-class Scale(NamedTuple):
-    """A one-to-one map between natural units and the whole real line."""
-
-    to_line: Callable[[Any], Any]
-    from_line: Callable[[Any], Any]
-
-
-SCALES: dict[str, Scale] = {
-    "real": Scale(lambda x: x, lambda u: u),
-    "log": Scale(jnp.log, jnp.exp),
-    "logit": Scale(lambda x: jnp.log(x) - jnp.log1p(-x), jax.nn.sigmoid),
-}
-
-
-SCALE_WORDS: dict[str, str] = {"real": "", "log": "logarithms", "logit": "logits (log-odds)"}
-"""What numbers on each scale are, in a sentence; nothing where they are the parameter itself."""
 
 
 @dataclass(frozen=True)
@@ -108,17 +91,6 @@ def standard(space: Space, params: Mapping[str, Any]) -> np.ndarray:
     return np.stack(columns, axis=-1)
 
 
-class Units(NamedTuple):
-    """The units of a data set, from which defaults are made: they follow a change of units of rewards and places."""
-
-    reward_centre: float
-    reward_sd: float
-    spacing: float
-    """The smallest distance between two arms."""
-    extent: float
-    """The largest."""
-
-
 def units_of(choices: Choices) -> Units:
     """Centre and spread of the rewards that were seen, and how far apart arms lie."""
     rewards = choices.reward[choices.observed]
@@ -128,45 +100,6 @@ def units_of(choices: Choices) -> Units:
     return Units(
         float(rewards.mean()) if rewards.size else 0.0, sd if sd > 0 else 1.0, float(apart.min()), float(apart.max())
     )
-
-
-def _positive(name: str, typical: float, spread: float, within: float) -> Dimension:
-    return Dimension(name, "log", typical, spread, typical * np.exp(-within), typical * np.exp(within))
-
-
-def _share(name: str, typical: float, spread: float) -> Dimension:
-    return Dimension(name, "logit", typical, spread, 1e-4, 1 - 1e-4)
-
-
-type MakeDimension = Callable[[Units], Dimension]
-
-DIMENSIONS: dict[str, MakeDimension] = {
-    "prior_mean": lambda u: Dimension(
-        "prior_mean", "real", u.reward_centre, 2 * u.reward_sd, u.reward_centre - 12 * u.reward_sd,
-        u.reward_centre + 12 * u.reward_sd,
-    ),
-    "prior_var": lambda u: _positive("prior_var", u.reward_sd**2, 1.5, 9.0),
-    "noise_var": lambda u: _positive("noise_var", 0.1 * u.reward_sd**2, 1.5, 9.0),
-    "length_scale": lambda u: Dimension(
-        "length_scale", "log", 2 * u.spacing, 1.0, 0.1 * u.spacing, 10 * max(u.extent, u.spacing)
-    ),
-    "temperature": lambda u: _positive("temperature", 0.2 * u.reward_sd, 1.5, 9.0),
-    "cooling_rate": lambda u: _positive("cooling_rate", 0.6 * u.reward_sd, 1.5, 9.0),
-    "credibility_power": lambda u: Dimension("credibility_power", "log", 1.0, 0.7, 0.01, 20.0),
-    "credibility_scale": lambda u: Dimension("credibility_scale", "log", 4.1327, 0.7, 2.0, 1e4),
-    "bonus": lambda u: Dimension("bonus", "real", 0.5, 1.0, -10.0, 10.0),
-    "drift_var": lambda u: _positive("drift_var", 0.05 * u.reward_sd**2, 1.5, 9.0),
-    "learning_rate": lambda u: _share("learning_rate", 0.4, 1.5),
-    "uncertainty_temperature": lambda u: _positive("uncertainty_temperature", 0.2 * u.reward_sd, 1.5, 9.0),
-    "win_stay": lambda u: _share("win_stay", 0.5, 1.5),
-    "lose_shift": lambda u: _share("lose_shift", 0.5, 1.5),
-    "epsilon": lambda u: _share("epsilon", 0.1, 1.5),
-    "lapse": lambda u: _share("lapse", 0.05, 1.2),
-    "stickiness": lambda u: Dimension("stickiness", "real", 0.0, 2.0, -10.0, 10.0),
-    "novelty": lambda u: Dimension("novelty", "real", 0.0, 3.0, -15.0, 15.0),
-    "travel_cost": lambda u: Dimension("travel_cost", "real", 1.0, 1.5, -10.0, 15.0),
-}  # fmt: skip
-"""Every parameter that can be free, by name; the same name means the same thing in every agent."""
 
 
 def space_for(names: Sequence[str], choices: Choices, changes: Mapping[str, Mapping[str, Any]] | None = None) -> Space:
@@ -180,7 +113,16 @@ def space_for(names: Sequence[str], choices: Choices, changes: Mapping[str, Mapp
         if name not in names:
             raise unknown_name("free parameter", name, names)
     units = units_of(choices)
-    return tuple(_changed(checks.one_of("free parameter", name, DIMENSIONS)(units), changes.get(name, {})) for name in names)
+    return tuple(_changed(_dimension(name, units), changes.get(name, {})) for name in names)
+
+
+def _dimension(name: str, units: Units) -> Dimension:
+    known = searchable()
+    if name not in known and name not in PARAMETERS:
+        raise InputError(
+            f"{name} cannot be free: nothing says where it is sought. Say it with add_parameter({name!r}, ...)."
+        )
+    return Dimension(name, *checks.one_of("free parameter", name, known)(units))
 
 
 def _changed(dimension: Dimension, changes: Mapping[str, Any]) -> Dimension:

@@ -9,8 +9,8 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from explorelab._support.rounding import spread
+from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
-from explorelab.fitting.spaces import SCALES
 from explorelab.plots.recovery_figures import LETTERS, heat_table
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing, whole_ticks
 from explorelab.plots.words import name_of, named

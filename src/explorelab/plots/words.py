@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from explorelab._support.counted import plural
+from explorelab.agents.parameters import about
 from explorelab.choices.table import PLAYERS, Choices
 from explorelab.regret import paper_people
-
-SYMBOLS = {"prior_mean": "μ₀", "prior_var": "σ₀²", "length_scale": "λ", "temperature": "υ", "noise_var": "σₛ²"}
-"""The paper's symbols."""
 
 
 def number(value: Any, digits: int = 3) -> str:
@@ -134,12 +132,12 @@ def joined(parts: Iterable[str], last: str = "and") -> str:
 
 def name_of(parameter: str) -> str:
     """A parameter's name in a sentence."""
-    return f"{parameter} ".replace("_var ", "_variance ").replace("_", " ").strip()
+    return about(parameter).in_words
 
 
 def named(parameter: str) -> str:
     """A parameter's name with its symbol, if the paper gives it one."""
-    symbol = SYMBOLS.get(parameter)
+    symbol = about(parameter).symbol
     return f"{name_of(parameter)} {symbol}" if symbol else name_of(parameter)
 
 

@@ -9,11 +9,12 @@ import jax
 import numpy as np
 
 from explorelab._support import checks
+from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.results import on_natural_scale
-from explorelab.fitting.spaces import SCALES, Dimension
+from explorelab.fitting.spaces import Dimension
 from explorelab.recovery.known import Known, estimated
 
 type Within = Mapping[str, Sequence[Any]]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab.agents.naming import split_name
+from explorelab.agents.scales import SCALES
 from explorelab.fitting.identified import MOST_LEFT, TIED
 from explorelab.fitting.model import parsed
-from explorelab.fitting.spaces import SCALE_WORDS
 from explorelab.plots.comparison_figure import STRONG
 from explorelab.plots.words import counted, joined, name_of, percent, plain
 from explorelab.report.analysis import Analysis
@@ -112,9 +112,9 @@ def _fitting(found: Analysis, cite: Citations) -> str:
 def _scales(scales: dict[str, str]) -> str:
     """On which scales the priors are normal, where these are not the parameters themselves."""
     parts = []
-    for scale, words in SCALE_WORDS.items():
-        names = [name_of(name) for name, own in scales.items() if own == scale]
-        parts += [f"{words} for {joined(names)}"] if names and words else []
+    for name, scale in SCALES.items():
+        names = [name_of(each) for each, own in scales.items() if own == name]
+        parts += [f"{scale.words} for {joined(names)}"] if names and scale.words else []
     return f" on their own scales ({'; '.join(parts)})" if parts else ""
 
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from explorelab.agents.factors import Agent
+from explorelab.agents.parameters import about
 from explorelab.tasks import Task
 
 FAR = 16
@@ -125,8 +126,9 @@ def _values(n: Numbers) -> Iterator[tuple[str, Any, float]]:
     if n.task.costs is not None:
         yield "the transition costs", n.task.costs.mean, 1
     for name, value in n.params.items():
-        if not name.startswith(("ucb2_", "gittins_")):  # tables that were made, not given
-            yield name, value, 2 if name.endswith(("_var", "_cov")) else 1
+        parameter = about(name)
+        if not parameter.made:
+            yield name, value, 2 if parameter.variance else 1
 
 
 def _too_large_or_small(n: Numbers, limits: Limits) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from explorelab._support import checks
-from explorelab.agents.factors import Learner, Rule
+from explorelab.agents.factors import Rule
 from explorelab.agents.learners import trackers
-from explorelab.agents.named.ucl import CREDIBILITY_SCALE, credibility, free_prior, gaussian_prior
+from explorelab.agents.named.ucl import CREDIBILITY_SCALE, free_prior, kernel_prior
+from explorelab.agents.parameters import value, values
 from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.agents.rules.habits import habitual
@@ -35,15 +35,9 @@ def situated_ucl(
 
     The paper's model of people with a correlated prior, and the four habits `stay`, `travel`, `novelty` and `lapse`.
     """
-    learner, params = _correlated(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    params |= credibility(credibility_scale, credibility_power)
-    params["temperature"] = _temperature(temperature)
-    habits = {
-        "stickiness": checks.scalar("stickiness", stickiness),
-        "travel_cost": checks.scalar("travel_cost", travel_cost),
-        "novelty": checks.scalar("novelty", novelty),
-        "lapse": checks.scalar("lapse", lapse, at_least=0, at_most=1),
-    }
+    learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params |= values(credibility_scale=credibility_scale, credibility_power=credibility_power, temperature=temperature)
+    habits = values(stickiness=stickiness, travel_cost=travel_cost, novelty=novelty, lapse=lapse)
     rule = habitual(choice.softmax_constant, SITUATED)
     free = (*free_prior(params), "temperature", *habits)
     return Design(Rule(learner, limits.upper_credible_limit, rule, commitment.every_step), params | habits, free=free)
@@ -61,8 +55,8 @@ def gp_ucb_constant(
     noise_var: Any = None,
 ) -> Design:
     """Softmax over mean + bonus x sd of a Gaussian process, the same bonus at every time (people: Wu et al. 2018)."""
-    learner, params = _correlated(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    params |= {"bonus": checks.scalar("bonus", bonus), "temperature": _temperature(temperature)}
+    learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params |= values(bonus=bonus, temperature=temperature)
     rule = Rule(learner, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
     return Design(rule, params, free=(*free_prior(params), "bonus", "temperature"))
 
@@ -77,8 +71,8 @@ def variance_greedy(
     noise_var: Any = None,
 ) -> Design:
     """Softmax over the sd of the belief: exploration alone, whatever the rewards."""
-    learner, params = _correlated(0.0, prior_var, length_scale, kernel, prior_cov, noise_var)
-    params["temperature"] = _temperature(temperature)
+    learner, params = kernel_prior(0.0, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params |= values(temperature=temperature)
     rule = Rule(learner, limits.uncertainty, choice.softmax_constant, commitment.every_step)
     # The reward does not matter, so neither does the prior mean; sd and temperature have one scale between them.
     free = tuple(name for name in ("length_scale", "temperature") if name in params)
@@ -96,7 +90,7 @@ def kalman_ucb(
 ) -> Design:
     """Mean tracker: softmax over mean + bonus x sd of independent arms, which may drift (people: Daw et al. 2006)."""
     params = _kalman(prior_mean, prior_var, drift_var, noise_var)
-    params |= {"bonus": checks.scalar("bonus", bonus), "temperature": _temperature(temperature)}
+    params |= values(bonus=bonus, temperature=temperature)
     rule = Rule(trackers.kalman, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
     return Design(rule, params, free=("prior_mean", "prior_var", "bonus", "temperature"))
 
@@ -106,7 +100,7 @@ def kalman_value(
     temperature: Any = 1.0, prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any = 0.0, noise_var: Any = None
 ) -> Design:
     """Mean tracker: softmax over the expected reward of independent arms, which may drift."""
-    params = _kalman(prior_mean, prior_var, drift_var, noise_var) | {"temperature": _temperature(temperature)}
+    params = _kalman(prior_mean, prior_var, drift_var, noise_var) | values(temperature=temperature)
     rule = Rule(trackers.kalman, limits.believed_mean, choice.softmax_constant, commitment.every_step)
     return Design(rule, params, free=("prior_mean", "prior_var", "temperature"))
 
@@ -122,11 +116,7 @@ def kalman_thompson(prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any 
 @named_agent
 def delta_rule(learning_rate: Any = 0.3, temperature: Any = 1.0, prior_mean: Any = 0.0) -> Design:
     """Softmax over expected rewards that move a share of the way to each reward (Rescorla & Wagner 1972)."""
-    params = {
-        "learning_rate": checks.scalar("learning_rate", learning_rate, at_least=0, at_most=1),
-        "temperature": _temperature(temperature),
-        "prior_mean": checks.real("prior_mean", prior_mean),
-    }
+    params = values(learning_rate=learning_rate, temperature=temperature, prior_mean=prior_mean)
     rule = Rule(trackers.delta_rule, limits.believed_mean, choice.softmax_constant, commitment.every_step)
     return Design(rule, params, free=("prior_mean", "learning_rate", "temperature"))
 
@@ -136,19 +126,15 @@ def win_stay_lose_shift(win_stay: Any = 0.8, lose_shift: Any = 0.8) -> Design:
     """After a reward no worse than the block's average so far: the same arm with probability win_stay; else away from it
     with probability lose_shift, to any other arm alike (Robbins 1952).
     """
-    params = {
-        "win_stay": checks.scalar("win_stay", win_stay, at_least=0, at_most=1),
-        "lose_shift": checks.scalar("lose_shift", lose_shift, at_least=0, at_most=1),
-    }
     rule = Rule(trackers.last_outcome, limits.believed_mean, choice.win_stay_lose_shift, commitment.every_step)
-    return Design(rule, params, free=("win_stay", "lose_shift"))
+    return Design(rule, values(win_stay=win_stay, lose_shift=lose_shift), free=("win_stay", "lose_shift"))
 
 
 @named_agent
 def local_search(travel_cost: Any = 2.0) -> Design:
     """Anywhere near the last arm, whatever the rewards: P(i) ~ (1 + walk)^-travel_cost."""
     rule = Rule(_unmoved, limits.nothing, habitual(choice.uniform, ("travel",)), commitment.every_step)
-    return Design(rule, {"travel_cost": checks.scalar("travel_cost", travel_cost)}, free=("travel_cost",))
+    return Design(rule, values(travel_cost=travel_cost), free=("travel_cost",))
 
 
 @named_agent
@@ -161,23 +147,7 @@ _unmoved = trackers.counting
 """The learner of rules that learn nothing."""
 
 
-def _correlated(
-    prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
-) -> tuple[Learner, dict[str, Any]]:
-    """As `gaussian_prior`; the defaults of the kernel mean nothing beside a matrix."""
-    if prior_cov is not None:
-        prior_var, length_scale = float("inf"), 0.0
-    return gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-
-
 def _kalman(prior_mean: Any, prior_var: Any, drift_var: Any, noise_var: Any) -> dict[str, Any]:
-    params = {
-        "prior_mean": checks.real("prior_mean", prior_mean),
-        "prior_var": checks.real("prior_var", prior_var, at_least=0),
-        "drift_var": checks.scalar("drift_var", drift_var, at_least=0),
-    }
-    return params if noise_var is None else {**params, "noise_var": checks.scalar("noise_var", noise_var, above=0)}
-
-
-def _temperature(value: Any) -> Any:
-    return checks.scalar("temperature", value, at_least=0)
+    # A gain of infinity over infinity is none: the filter needs a finite prior.
+    prior = {**values(prior_mean=prior_mean), "prior_var": value("prior_var", prior_var, infinite=False)}
+    return prior | values(drift_var=drift_var, noise_var=noise_var)

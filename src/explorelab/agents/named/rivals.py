@@ -7,69 +7,51 @@ from typing import Any
 
 import numpy as np
 
-from explorelab._support import checks
-from explorelab.agents.factors import ChoiceRule, Rule
+from explorelab.agents.factors import Rule
 from explorelab.agents.learners import correlated, independent
-from explorelab.agents.named.ucl import free_prior, gaussian_prior, softmax
+from explorelab.agents.named.ucl import free_prior, gaussian_prior, greedy, kernel_prior, softmax
+from explorelab.agents.parameters import value, values
 from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.agents.rules.gittins_index import gittins_table
 
 
-def _greedy(ties: str) -> ChoiceRule:
-    return checks.one_of("tie rule", ties, choice.GREEDY)
-
-
-def _noise(noise_var: Any) -> dict[str, Any]:
-    return {} if noise_var is None else {"noise_var": checks.scalar("noise_var", noise_var, above=0)}
-
-
-def _range(reward_range: Any) -> dict[str, Any]:
-    return {"reward_range": checks.scalar("reward_range", reward_range, above=0)}
-
-
 @named_agent
 def ucb1(reward_range: Any = 1.0, ties: str = "lowest") -> Design:
     """UCB1 (Auer, Cesa-Bianchi & Fischer 2002): mean + b sqrt(2 ln n / n_i), proved for rewards in [0, b]."""
-    rule = Rule(independent.sample_statistics, limits.ucb1, _greedy(ties), commitment.every_step)
-    return Design(rule, _range(reward_range))
+    rule = Rule(independent.sample_statistics, limits.ucb1, greedy(ties), commitment.every_step)
+    return Design(rule, values(reward_range=reward_range))
 
 
 @named_agent
 def ucb2(alpha: Any = 0.01, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
     """UCB2 (Auer, Cesa-Bianchi & Fischer 2002): a chosen arm is played for an epoch, epochs grow by a factor 1 + alpha."""
-    # The table of epochs has some 20 / alpha entries.
-    rate = checks.scalar(
-        "alpha", alpha, at_least=1e-5, below=1, why="with less, an arm's first 100 000 epochs are one play each"
-    )
+    rate = value("alpha", alpha)
     growth = np.arange(math.ceil(math.log(2**31) / math.log1p(float(rate))) + 2)
     epochs = np.unique(np.ceil(np.minimum((1 + float(rate)) ** growth, 2.0**31)))
-    rule = Rule(independent.sample_statistics, limits.ucb2, _greedy(ties), commitment.ucb2_epochs)
-    return Design(rule, _range(reward_range) | {"ucb2_alpha": rate, "ucb2_epochs": epochs})
+    rule = Rule(independent.sample_statistics, limits.ucb2, greedy(ties), commitment.ucb2_epochs)
+    return Design(rule, values(reward_range=reward_range) | {"ucb2_alpha": rate, "ucb2_epochs": epochs})
 
 
 @named_agent
 def ucb1_normal(ties: str = "lowest") -> Design:
     """UCB1-Normal (Auer, Cesa-Bianchi & Fischer 2002): Gaussian rewards of unknown mean and variance."""
-    return Design(Rule(independent.sample_statistics, limits.ucb1_normal, _greedy(ties), commitment.every_step), {})
+    return Design(Rule(independent.sample_statistics, limits.ucb1_normal, greedy(ties), commitment.every_step), {})
 
 
 @named_agent
 def ucb_v(exploration_rate: Any = 1.2, range_weight: Any = 1.0, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
     """UCB-V (Audibert, Munos & Szepesvari 2009): the bonus uses each arm's sample variance; zeta = 1.2, c = 1."""
-    params = {
-        "exploration_rate": checks.scalar("exploration_rate", exploration_rate, above=0),
-        "range_weight": checks.scalar("range_weight", range_weight, at_least=0),
-    }
-    rule = Rule(independent.sample_statistics, limits.ucb_v, _greedy(ties), commitment.every_step)
-    return Design(rule, params | _range(reward_range))
+    params = values(exploration_rate=exploration_rate, range_weight=range_weight, reward_range=reward_range)
+    rule = Rule(independent.sample_statistics, limits.ucb_v, greedy(ties), commitment.every_step)
+    return Design(rule, params)
 
 
 @named_agent
 def kl_ucb(log_power: Any = 0.0, noise_var: Any = None, ties: str = "lowest") -> Design:
     """KL-UCB for Gaussian arms (Garivier & Cappe 2011): c = 3 in their proof, c = 0 in their experiments."""
-    params = {"log_power": checks.scalar("log_power", log_power, at_least=0)} | _noise(noise_var)
-    return Design(Rule(independent.sample_statistics, limits.kl_ucb, _greedy(ties), commitment.every_step), params)
+    params = values(log_power=log_power, noise_var=noise_var)
+    return Design(Rule(independent.sample_statistics, limits.kl_ucb, greedy(ties), commitment.every_step), params)
 
 
 @named_agent
@@ -85,8 +67,8 @@ def bayes_ucb(
 ) -> Design:
     """Bayes-UCB (Kaufmann, Cappe & Garivier 2012): quantile 1 - 1/(t (log T)^c); c = 5 in their proof, 0 in experiments."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    params["log_power"] = checks.scalar("log_power", log_power, at_least=0)
-    rule = Rule(learner, limits.bayes_ucb, _greedy(ties), commitment.every_step)
+    params |= values(log_power=log_power)
+    rule = Rule(learner, limits.bayes_ucb, greedy(ties), commitment.every_step)
     # Below T = 3, log T is under 1 and the quantile leaves (0, 1).
     return Design(rule, params, least_horizon=3)
 
@@ -104,12 +86,9 @@ def gp_ucb(
     ties: str = "lowest",
 ) -> Design:
     """GP-UCB (Srinivas, Krause, Kakade & Seeger 2012) for finitely many arms; they scale beta by 0.2 in experiments."""
-    # The defaults of the kernel mean nothing beside a matrix.
-    var, scale = (math.inf, 0.0) if prior_cov is not None else (prior_var, length_scale)
-    learner, params = gaussian_prior(prior_mean, var, scale, kernel, prior_cov, noise_var)
-    params["failure_probability"] = checks.scalar("failure_probability", failure_probability, above=0, below=1)
-    params["beta_scale"] = checks.scalar("beta_scale", beta_scale, above=0)
-    return Design(Rule(learner, limits.gp_ucb, _greedy(ties), commitment.every_step), params)
+    learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params |= values(failure_probability=failure_probability, beta_scale=beta_scale)
+    return Design(Rule(learner, limits.gp_ucb, greedy(ties), commitment.every_step), params)
 
 
 @named_agent
@@ -142,7 +121,7 @@ def mean_greedy(
 ) -> Design:
     """The highest expected reward, no bonus for uncertainty: exploitation alone."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    return Design(Rule(learner, limits.mean_only, _greedy(ties), commitment.every_step), params)
+    return Design(Rule(learner, limits.mean_only, greedy(ties), commitment.every_step), params)
 
 
 @named_agent
@@ -176,7 +155,7 @@ def epsilon_greedy(
 ) -> Design:
     """The best expected reward, or with probability epsilon any arm at random (Sutton & Barto 1998)."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    params["epsilon"] = checks.scalar("epsilon", epsilon, at_least=0, at_most=1)
+    params |= values(epsilon=epsilon)
     rule = Rule(learner, limits.mean_only, choice.epsilon_constant, commitment.every_step)
     return Design(rule, params, free=("epsilon",))
 
@@ -184,12 +163,8 @@ def epsilon_greedy(
 @named_agent
 def epsilon_n_greedy(epsilon_rate: Any = 5.0, epsilon_gap: Any = 0.1) -> Design:
     """Epsilon_n-greedy (Auer, Cesa-Bianchi & Fischer 2002): epsilon_t = min(1, c N / (d^2 t)), 0 < d <= smallest gap."""
-    params = {
-        "epsilon_rate": checks.scalar("epsilon_rate", epsilon_rate, above=0),
-        "epsilon_gap": checks.scalar("epsilon_gap", epsilon_gap, above=0),
-    }
     rule = Rule(independent.sample_statistics, limits.sample_mean, choice.epsilon_decaying, commitment.every_step)
-    return Design(rule, params)
+    return Design(rule, values(epsilon_rate=epsilon_rate, epsilon_gap=epsilon_gap))
 
 
 @named_agent
@@ -198,7 +173,7 @@ def knowledge_gradient(
 ) -> Design:
     """Online knowledge gradient (Ryzhov, Powell & Frazier 2012) for independent Gaussian beliefs."""
     learner, params = gaussian_prior(prior_mean, prior_var, 0.0, "exponential", None, noise_var)
-    return Design(Rule(learner, limits.knowledge_gradient, _greedy(ties), commitment.every_step), params)
+    return Design(Rule(learner, limits.knowledge_gradient, greedy(ties), commitment.every_step), params)
 
 
 @named_agent
@@ -207,9 +182,9 @@ def gittins(
 ) -> Design:
     """The Gittins index policy (1979): optimal for discounted reward over an infinite horizon, independent arms."""
     learner, params = gaussian_prior(prior_mean, prior_var, 0.0, "exponential", None, noise_var)
-    table = gittins_table(float(checks.scalar("discount", discount, above=0, below=1)))
+    table = gittins_table(float(value("discount", discount)))
     params |= {"gittins_log_weight": table.log_weight, "gittins_log_bonus": table.log_bonus}
-    return Design(Rule(learner, limits.gittins, _greedy(ties), commitment.every_step), params)
+    return Design(Rule(learner, limits.gittins, greedy(ties), commitment.every_step), params)
 
 
 @named_agent
@@ -218,7 +193,5 @@ def agrawal_hedge_teneketzis(leader_share: Any = None, noise_var: Any = None, ti
 
     `leader_share` is their delta, 0 < delta < 1/N^2 by default 1/(2 N^2): the share of plays an arm needs to lead.
     """
-    params = _noise(noise_var)
-    if leader_share is not None:
-        params["leader_share"] = checks.scalar("leader_share", leader_share, above=0, below=1)
-    return Design(Rule(independent.sample_statistics, limits.aht, _greedy(ties), commitment.aht_frames), params)
+    rule = Rule(independent.sample_statistics, limits.aht, greedy(ties), commitment.aht_frames)
+    return Design(rule, values(noise_var=noise_var, leader_share=leader_share))

@@ -10,6 +10,7 @@ import numpy as np
 from explorelab._support import checks
 from explorelab.agents.factors import ChoiceRule, Commitment, Learner, Rule
 from explorelab.agents.learners import correlated, independent, kernels
+from explorelab.agents.parameters import value, values
 from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.errors import InputError
@@ -17,23 +18,24 @@ from explorelab.errors import InputError
 CREDIBILITY_SCALE = math.sqrt(2 * math.pi * math.e)
 """K of the paper's theorems, sqrt(2 pi e)."""
 
+PRIOR = ("prior_mean", "prior_var", "length_scale")
+"""The parameters of a prior that are one number each, of which a correlated one has all."""
+
 
 def gaussian_prior(
     prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
 ) -> tuple[Learner, dict[str, Any]]:
     """The learner that a prior asks for, and its parameters: independent unless a covariance or length scale is given."""
-    params: dict[str, Any] = {"prior_mean": checks.real("prior_mean", prior_mean)}
-    if noise_var is not None:
-        params["noise_var"] = checks.scalar("noise_var", noise_var, above=0)
+    params = values(prior_mean=prior_mean, noise_var=noise_var)
     if prior_cov is not None:
-        params["prior_cov"] = checks.covariance("prior_cov", prior_cov)
-        if not np.isinf(checks.real("prior_var", prior_var, infinite=True)).all():
+        params |= values(prior_cov=prior_cov)
+        if not np.isinf(value("prior_var", prior_var)).all():
             raise InputError("give either prior_cov or prior_var, not both: the matrix holds the variances.")
         if np.any(np.asarray(length_scale) != 0):
             raise InputError("give either prior_cov or length_scale, not both: each says how arms are correlated.")
         return correlated.correlated(None), params
-    params["prior_var"] = checks.real("prior_var", prior_var, at_least=0, infinite=True)
-    scale = checks.scalar("length_scale", length_scale, at_least=0)
+    params |= values(prior_var=prior_var)
+    scale = value("length_scale", length_scale)
     checks.one_of("kernel", kernel, kernels.KERNELS)
     if scale == 0:
         return independent.independent, params
@@ -46,32 +48,36 @@ def gaussian_prior(
     return correlated.correlated(kernel), params
 
 
+def kernel_prior(
+    prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
+) -> tuple[Learner, dict[str, Any]]:
+    """As `gaussian_prior`, for agents with a kernel by default: its defaults mean nothing beside a matrix."""
+    if prior_cov is not None:
+        prior_var, length_scale = math.inf, 0.0
+    return gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+
+
+def greedy(ties: str) -> ChoiceRule:
+    """The rule that takes the best arm, with this way of breaking ties."""
+    return checks.one_of("tie rule", ties, choice.GREEDY)
+
+
 def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRule, dict[str, Any]]:
     """The softmax rule with this cooling schedule, and its parameter; one that belongs to another schedule is an error."""
     rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
-    for name, value, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
-        if value is not None and cooling != belongs:
+    for name, given, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
+        if given is not None and cooling != belongs:
             raise InputError(f"{name} belongs to cooling={belongs!r}, got cooling={cooling!r}.")
     if cooling == "constant":
-        return rule, {"temperature": checks.scalar("temperature", 1.0 if temperature is None else temperature, at_least=0)}
+        return rule, values(temperature=1.0 if temperature is None else temperature)
     if cooling == "log":
-        return rule, {"cooling_rate": checks.scalar("cooling_rate", 1.0 if cooling_rate is None else cooling_rate, above=0)}
+        return rule, values(cooling_rate=1.0 if cooling_rate is None else cooling_rate)
     return rule, {}
 
 
 def free_prior(params: dict[str, Any]) -> tuple[str, ...]:
     """The parameters of a prior in which people differ; those given for each arm, or as a matrix, are not sought."""
-    names = ("prior_mean", "prior_var", "length_scale")
-    return tuple(name for name in names if name in params and np.ndim(params[name]) == 0)
-
-
-def credibility(scale: Any, power: Any) -> dict[str, Any]:
-    """K and a of the quantile 1 - 1/(K t^a)."""
-    why = "a smaller one puts the upper limit below the mean at t = 1"
-    return {
-        "credibility_scale": checks.scalar("credibility_scale (K)", scale, at_least=2, why=why),
-        "credibility_power": checks.scalar("credibility_power (a)", power, above=0),
-    }
+    return tuple(name for name in PRIOR if name in params and np.ndim(params[name]) == 0)
 
 
 def _ucl(prior: tuple[Learner, dict[str, Any]], more: dict[str, Any], rule: ChoiceRule, when: Commitment) -> Design:
@@ -93,8 +99,8 @@ def deterministic_ucl(
 ) -> Design:
     """At every step the arm with the highest upper credible limit (algorithm 1)."""
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    rule = checks.one_of("tie rule", ties, choice.GREEDY)
-    return _ucl(prior, credibility(credibility_scale, credibility_power), rule, commitment.every_step)
+    quantile = values(credibility_scale=credibility_scale, credibility_power=credibility_power)
+    return _ucl(prior, quantile, greedy(ties), commitment.every_step)
 
 
 @named_agent
@@ -119,7 +125,8 @@ def stochastic_ucl(
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     rule, schedule = softmax(cooling, temperature, cooling_rate)
     when = checks.one_of("commitment", commitment, COMMITMENTS)
-    design = _ucl(prior, credibility(credibility_scale, credibility_power) | schedule, rule, when)
+    quantile = values(credibility_scale=credibility_scale, credibility_power=credibility_power)
+    design = _ucl(prior, quantile | schedule, rule, when)
     return design._replace(free=(*free_prior(prior[1]), *schedule))
 
 
@@ -144,5 +151,5 @@ def block_ucl(
     On a task with a graph of moves the same agent is the graphical block UCL algorithm (algorithm 4).
     """
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
-    rule = checks.one_of("tie rule", ties, choice.GREEDY)
-    return _ucl(prior, credibility(credibility_scale, credibility_power), rule, commitment.frames)
+    quantile = values(credibility_scale=credibility_scale, credibility_power=credibility_power)
+    return _ucl(prior, quantile, greedy(ties), commitment.frames)

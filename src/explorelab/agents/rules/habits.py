@@ -24,6 +24,7 @@ from jaxtyping import Array, Int
 
 from explorelab._support import checks
 from explorelab._support.door import door
+from explorelab.agents import parameters
 from explorelab.agents.factors import Agent, Available, Chance, ChoiceRule, Moment, Params, Value
 from explorelab.agents.rules.choice import draw_from, log_of
 from explorelab.errors import InputError, unknown_name
@@ -72,14 +73,13 @@ class Habit(NamedTuple):
     change: Change
     parameter: str
     default: float
-    bounds: dict[str, float]
 
 
 HABITS: dict[str, Habit] = {
-    "stay": Habit(_stay, "stickiness", 1.0, {}),
-    "travel": Habit(_travel, "travel_cost", 1.0, {}),
-    "novelty": Habit(_novelty, "novelty", 1.0, {}),
-    "lapse": Habit(_lapse, "lapse", 0.05, {"at_least": 0, "at_most": 1}),
+    "stay": Habit(_stay, "stickiness", 1.0),
+    "travel": Habit(_travel, "travel_cost", 1.0),
+    "novelty": Habit(_novelty, "novelty", 1.0),
+    "lapse": Habit(_lapse, "lapse", 0.05),
 }
 """In the order in which they act, whatever the order in which they are named."""
 
@@ -122,12 +122,9 @@ def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
     already = [HABITS[name].parameter for name in wanted if HABITS[name].parameter in agent.params]
     if already:
         raise InputError(f"{agent.name} has a {already[0]} of its own: give it there.")
-    params = {
-        HABITS[name].parameter: checks.scalar(
-            HABITS[name].parameter, values.get(HABITS[name].parameter, HABITS[name].default), **HABITS[name].bounds
-        )
-        for name in wanted
-    }
+    params = parameters.values(
+        **{HABITS[name].parameter: values.get(HABITS[name].parameter, HABITS[name].default) for name in wanted}
+    )
     return replace(
         agent,
         name="+".join((agent.name, *wanted)),

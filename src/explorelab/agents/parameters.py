@@ -1,0 +1,253 @@
+"""What a parameter is: one row each, read by whoever builds, simulates, fits or writes about an agent.
+
+The same name means the same thing in every agent. A row says which values are allowed, where a fit seeks them, and what the
+paper and readers call it. On which parameters beliefs depend is not said here: it is read off the learner itself
+(`fitting.objective.parameters_of_beliefs`). Names such as `kernel`, `ties` or `cooling` choose a part of an agent, and are
+no parameters.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.agents.scales import SCALES
+from explorelab.errors import InputError
+
+
+class Units(NamedTuple):
+    """The units of a data set, in which rows say where parameters are sought."""
+
+    reward_centre: float
+    reward_sd: float
+    spacing: float
+    """The smallest distance between two arms."""
+    extent: float
+    """The largest."""
+
+
+class Sought(NamedTuple):
+    """Where a fit seeks a parameter: a normal prior on its scale, and bounds."""
+
+    scale: str
+    centre: float
+    """What is typical, in natural units."""
+    spread: float
+    """Standard deviation of what is plausible, on the scale."""
+    low: float
+    high: float
+    """Bounds in natural units."""
+
+
+type Seek = Callable[[Units], Sought]
+type Shape = Literal["one number", "one for each arm", "matrix"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter, whichever agent has it."""
+
+    name: str
+    symbol: str = ""
+    """The paper's, where it has one."""
+    words: str = ""
+    """Its name in a sentence; left out, the name with spaces."""
+    allowed: Mapping[str, Any] = field(default_factory=dict)
+    """Which values it may have, as `checks.real` takes it."""
+    seek: Seek | None = None
+    """Where a fit seeks it; None: it cannot be free."""
+    shape: Shape = "one number"
+    """The most that it may be."""
+    variance: bool = False
+    """Whether it has the unit of squared rewards, so that it may be as large or small as their squares."""
+    divides: bool = False
+    """Whether agents divide by it: it may be 0 where that is allowed, but not so small that it becomes 0."""
+    optional: bool = False
+    """Whether None leaves it out."""
+    made: bool = False
+    """Whether a builder makes it of other parameters: nobody gives it."""
+
+    @property
+    def in_words(self) -> str:
+        """Its name in a sentence."""
+        return self.words or self.name.replace("_", " ")
+
+    @property
+    def label(self) -> str:
+        """Its name in an error, with the symbol where every terminal has it."""
+        return f"{self.name} ({self.symbol})" if self.symbol and self.symbol.isascii() else self.name
+
+
+# Where parameters are sought ------------------------------------------------------------------------------------------
+
+
+def _within(low: float, high: float, centre: float, spread: float, scale: str = "real") -> Seek:
+    """Whatever the units of the data are."""
+    return lambda units: Sought(scale, centre, spread, low, high)
+
+
+def _share(centre: float, spread: float) -> Seek:
+    return _within(1e-4, 1 - 1e-4, centre, spread, "logit")
+
+
+def _about(typical: Callable[[Units], float]) -> Seek:
+    """A positive number, on a scale of logarithms: it may be 9 of them away from what is typical."""
+
+    def seek(units: Units) -> Sought:
+        centre = typical(units)
+        return Sought("log", centre, 1.5, centre * np.exp(-9.0), centre * np.exp(9.0))
+
+    return seek
+
+
+def _seek_prior_mean(units: Units) -> Sought:
+    centre, sd = units.reward_centre, units.reward_sd
+    return Sought("real", centre, 2 * sd, centre - 12 * sd, centre + 12 * sd)
+
+
+def _seek_length_scale(units: Units) -> Sought:
+    return Sought("log", 2 * units.spacing, 1.0, 0.1 * units.spacing, 10 * units.extent)
+
+
+# The table ------------------------------------------------------------------------------------------------------------
+
+POSITIVE = {"above": 0}
+NOT_NEGATIVE = {"at_least": 0}
+PROBABILITY = {"at_least": 0, "at_most": 1}
+BETWEEN_0_AND_1 = {"above": 0, "below": 1}
+SCALE_OF_LIMIT = {"at_least": 2, "why": "a smaller one puts the upper limit below the mean at t = 1"}
+# The table of epochs has some 20 / alpha entries.
+GROWTH = {"at_least": 1e-5, "below": 1, "why": "with less, an arm's first 100 000 epochs are one play each"}
+
+_ROWS = (
+    # What is believed before anything is seen, and how rewards change it.
+    Parameter("prior_mean", "μ₀", seek=_seek_prior_mean, shape="one for each arm"),
+    Parameter(
+        "prior_var", "σ₀²", "prior variance", {"at_least": 0, "infinite": True}, _about(lambda u: u.reward_sd**2),
+        shape="one for each arm", variance=True, divides=True,
+    ),
+    Parameter("length_scale", "λ", allowed=NOT_NEGATIVE, seek=_seek_length_scale),
+    Parameter("prior_cov", "Σ₀", "prior covariance", shape="matrix", variance=True),
+    Parameter(
+        "noise_var", "σₛ²", "noise variance", POSITIVE, _about(lambda u: 0.1 * u.reward_sd**2),
+        variance=True, divides=True, optional=True,
+    ),
+    Parameter(
+        "drift_var", "", "drift variance", NOT_NEGATIVE, _about(lambda u: 0.05 * u.reward_sd**2), variance=True,
+    ),
+    Parameter("learning_rate", allowed=PROBABILITY, seek=_share(0.4, 1.5)),
+    # What arms are worth.
+    Parameter("credibility_scale", "K", allowed=SCALE_OF_LIMIT, seek=_within(2.0, 1e4, 4.1327, 0.7, "log")),
+    Parameter("credibility_power", "a", allowed=POSITIVE, seek=_within(0.01, 20.0, 1.0, 0.7, "log")),
+    Parameter("bonus", seek=_within(-10.0, 10.0, 0.5, 1.0)),
+    Parameter("reward_range", allowed=POSITIVE),
+    Parameter("alpha", allowed=GROWTH),
+    Parameter("exploration_rate", allowed=POSITIVE),
+    Parameter("range_weight", allowed=NOT_NEGATIVE),
+    Parameter("log_power", allowed=NOT_NEGATIVE),
+    Parameter("failure_probability", allowed=BETWEEN_0_AND_1, divides=True),
+    Parameter("beta_scale", allowed=POSITIVE),
+    Parameter("discount", allowed=BETWEEN_0_AND_1),
+    Parameter("leader_share", allowed=BETWEEN_0_AND_1, optional=True),
+    # How an arm is chosen.
+    Parameter("temperature", "υ", allowed=NOT_NEGATIVE, seek=_about(lambda u: 0.2 * u.reward_sd), divides=True),
+    Parameter("cooling_rate", "ν", allowed=POSITIVE, seek=_about(lambda u: 0.6 * u.reward_sd), divides=True),
+    Parameter("epsilon", allowed=PROBABILITY, seek=_share(0.1, 1.5)),
+    Parameter("epsilon_rate", allowed=POSITIVE),
+    Parameter("epsilon_gap", allowed=POSITIVE, divides=True),
+    Parameter("win_stay", allowed=PROBABILITY, seek=_share(0.5, 1.5)),
+    Parameter("lose_shift", allowed=PROBABILITY, seek=_share(0.5, 1.5)),
+    # Habits.
+    Parameter("stickiness", seek=_within(-10.0, 10.0, 0.0, 2.0)),
+    Parameter("travel_cost", seek=_within(-10.0, 15.0, 1.0, 1.5)),
+    Parameter("novelty", seek=_within(-15.0, 15.0, 0.0, 3.0)),
+    Parameter("lapse", allowed=PROBABILITY, seek=_share(0.05, 1.2)),
+    # Made of others.
+    Parameter("ucb2_alpha", made=True),
+    Parameter("ucb2_epochs", made=True),
+    Parameter("gittins_log_weight", made=True),
+    Parameter("gittins_log_bonus", made=True),
+)  # fmt: skip
+
+PARAMETERS: Mapping[str, Parameter] = {row.name: row for row in _ROWS}
+"""Every parameter of the package's agents, by name."""
+
+_ADDED: dict[str, Parameter] = {}
+"""Those that users have added."""
+
+_KNOWN = ChainMap(_ADDED, dict(PARAMETERS))
+
+
+def about(name: str) -> Parameter:
+    """The parameter's row; a bare one for a name without any, such as a parameter of an agent composed by hand."""
+    return _KNOWN.get(name) or Parameter(name)
+
+
+def searchable() -> dict[str, Seek]:
+    """Every parameter that can be free, and where it is sought."""
+    return {name: row.seek for name, row in _KNOWN.items() if row.seek is not None}
+
+
+def value(name: str, given: Any, **tighter: Any) -> checks.Numbers:
+    """The value of a parameter as its row allows it, or within bounds that are tighter still."""
+    row = PARAMETERS[name]
+    if row.shape == "matrix":
+        return checks.covariance(name, given)
+    check = checks.real if row.shape == "one for each arm" else checks.scalar
+    return check(row.label, given, **{**row.allowed, **tighter})
+
+
+def values(**given: Any) -> dict[str, Any]:
+    """The values of some parameters as their rows allow them; None leaves an optional one out."""
+    return {name: value(name, one) for name, one in given.items() if not (one is None and PARAMETERS[name].optional)}
+
+
+type Amount = float | Callable[[Units], float]
+
+
+@door
+def add_parameter(
+    name: str,
+    *,
+    centre: Amount,
+    spread: Amount,
+    low: Amount,
+    high: Amount,
+    scale: str = "real",
+    words: str = "",
+    symbol: str = "",
+    variance: bool = False,
+) -> None:
+    """Say what a parameter of your own is, so that agents that have it can be fitted.
+
+    A fit seeks it from `low` to `high`, under a normal prior on its `scale` ("real", "log" or "logit") with this `centre`
+    (in natural units) and `spread` (on the scale). Each may be a function of the data's units instead of a number, as in
+    `centre=lambda units: 0.2 * units.reward_sd`. Reports call it by `words` (its name with spaces if left out) and `symbol`.
+    A `variance` has the unit of squared rewards. Your own parameters may be added again, with other settings.
+    """
+    if not name.isidentifier():
+        raise InputError(f"name must be a word that Python takes for a name, such as curiosity, got {checks.shown(name)}.")
+    if name in PARAMETERS:
+        raise InputError(
+            f"explorelab has a parameter {name} already, which means the same in every agent: take another name."
+        )
+    checks.one_of("scale", scale, SCALES)
+    amounts = {"centre": centre, "spread": spread, "low": low, "high": high}
+    for what, amount in amounts.items():
+        if not callable(amount):
+            checks.scalar(f"{what} of {name}", amount)
+
+    def seek(units: Units) -> Sought:
+        numbers = {
+            what: float(checks.scalar(f"{what} of {name}", amount(units) if callable(amount) else amount))
+            for what, amount in amounts.items()
+        }
+        return Sought(scale, **numbers)
+
+    _ADDED[name] = Parameter(name, symbol, words, seek=seek, variance=variance)

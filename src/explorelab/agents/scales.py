@@ -1,0 +1,25 @@
+"""The scales on which parameters are sought: their own, logarithms and logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+
+class Scale(NamedTuple):
+    """A one-to-one map between natural units and the whole real line."""
+
+    to_line: Callable[[Any], Any]
+    from_line: Callable[[Any], Any]
+    words: str
+    """What numbers on the scale are, in a sentence; nothing where they are the parameter itself."""
+
+
+SCALES: dict[str, Scale] = {
+    "real": Scale(lambda x: x, lambda u: u, ""),
+    "log": Scale(jnp.log, jnp.exp, "logarithms"),
+    "logit": Scale(lambda x: jnp.log(x) - jnp.log1p(-x), jax.nn.sigmoid, "logits (log-odds)"),
+}
