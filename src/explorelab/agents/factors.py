@@ -95,6 +95,8 @@ class ChoiceRule:
     """False: `log_probs` are counted from draws, which is enough to draw by and too coarse to score choices by."""
     seeks_best: bool = False
     """Whether it takes the arm of the highest value, so that the least difference decides."""
+    certain: bool = False
+    """Whether it takes that arm always: any other choice is impossible, unless a habit lets it lapse."""
 
 
 @dataclass(frozen=True)

@@ -142,12 +142,11 @@ def check_likelihood(choices: Choices, fitted: Fitted) -> None:
             f"{agent.name} with correlated arms cannot be fitted: the probability that an arm is the best is known "
             "by counting draws alone. Fit it with independent arms (length_scale 0), or take kalman-thompson."
         )
-    if agent.rule.choice.name.startswith("greedy") and _never(fitted, "lapse"):
-        bare = agent.name.removesuffix("+lapse")
+    if agent.rule.choice.certain and _never(fitted, "lapse"):
+        how = f"{agent.name}, above 0" if "lapse" in agent.params else f"{agent.name}+lapse"
         raise InputError(
             f"{agent.name} always takes the arm that looks best: one other choice and its likelihood is zero. "
-            f"Let it lapse ({bare}+lapse{', above 0' if bare != agent.name else ''}), or take a rule that chooses at "
-            "random, such as stochastic-ucl."
+            f"Let it lapse ({how}), or take a rule that chooses at random, such as stochastic-ucl."
         )
     if agent.rule.commitment.length is not None:
         _check_commitment(choices, fitted)

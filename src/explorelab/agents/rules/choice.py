@@ -69,8 +69,8 @@ def _log_probs_random_tie(params: Params, belief: Any, value: Value, moment: Mom
     return jnp.where(best, -jnp.log(best.sum().astype(value.dtype)), NEVER)
 
 
-greedy_lowest = ChoiceRule("greedy-lowest", _log_probs_lowest, _draw_lowest, seeks_best=True)
-greedy_random = ChoiceRule("greedy-random", _log_probs_random_tie, _draw_random_tie, seeks_best=True)
+greedy_lowest = ChoiceRule("greedy-lowest", _log_probs_lowest, _draw_lowest, seeks_best=True, certain=True)
+greedy_random = ChoiceRule("greedy-random", _log_probs_random_tie, _draw_random_tie, seeks_best=True, certain=True)
 
 GREEDY: dict[str, ChoiceRule] = {"lowest": greedy_lowest, "random": greedy_random}
 """What to do with several best arms: take the lowest-numbered, or one of them at random."""
