@@ -12,13 +12,16 @@ import numpy as np
 from explorelab._support import checks
 from explorelab._support.name_value import name_and_value
 from explorelab.agents import Agent, agent_named, parameters_of
+from explorelab.agents.factors import Params
+from explorelab.agents.named.ucl import PRIOR
+from explorelab.agents.parameters import Units, searchable
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
-from explorelab.fitting.objective import Data, Model
-from explorelab.fitting.spaces import Space, Units, axes_of, origin_of, space_for, units_of
+from explorelab.fitting.objective import Data, Model, parameters_of_beliefs
+from explorelab.fitting.spaces import Space, axes_of, origin_of, space_for, units_of
 
 
 class Fitted(NamedTuple):
@@ -76,7 +79,7 @@ def prepare(
         raise InputError(f"{built.name} needs blocks of at least {built.least_horizon} trials, got {choices.n_trials}.")
     params = _with_data(built, choices, units_of(known_rows))
     check_range(params, "float64")
-    names = _free(built, choices, free, fixed)
+    names = _free(built, params, choices, free, fixed)
     for name in names:
         if name not in params:
             raise InputError(f"{name} cannot be free: {built.name} has {', '.join(sorted(params))}.")
@@ -102,12 +105,13 @@ def named(choices: Choices, name: str, fixed: Mapping[str, Any]) -> Agent:
 
 
 def _typical(units: Units, choices: Choices) -> dict[str, Any]:
-    typical = {"prior_mean": units.reward_centre, "prior_var": units.reward_sd**2}
-    if choices.layout.places is not None:
-        typical["length_scale"] = 2 * units.spacing
-    else:
-        typical["length_scale"] = 0.0
-    return typical
+    typical = {name: _centre(name, units) for name in PRIOR}
+    # Where arms lie nowhere they are independent.
+    return typical if choices.layout.places is not None else typical | {"length_scale": 0.0}
+
+
+def _centre(name: str, units: Units) -> float:
+    return searchable()[name](units).centre
 
 
 def _check_places(agent: Agent, choices: Choices) -> None:
@@ -131,14 +135,16 @@ def _with_data(agent: Agent, choices: Choices, units: Units) -> dict[str, Any]:
     """The agent's parameters, and what the data add: noise variance, horizon, number of arms."""
     noise = choices.layout.noise_var
     added = {
-        "noise_var": 0.1 * units.reward_sd**2 if noise is None else noise,
+        "noise_var": _centre("noise_var", units) if noise is None else noise,
         "horizon": float(choices.n_trials),
         "n_arms": float(choices.layout.n_arms),
     }
     return {**added, **agent.params}
 
 
-def _free(agent: Agent, choices: Choices, free: Sequence[str] | None, fixed: Mapping[str, Any]) -> tuple[str, ...]:
+def _free(
+    agent: Agent, params: Params, choices: Choices, free: Sequence[str] | None, fixed: Mapping[str, Any]
+) -> tuple[str, ...]:
     if free is not None:
         names = (free,) if isinstance(free, str) else tuple(free)
         both = sorted(set(names) & fixed.keys())
@@ -148,8 +154,14 @@ def _free(agent: Agent, choices: Choices, free: Sequence[str] | None, fixed: Map
             raise InputError(f"free must name each parameter once, got {checks.shown(names)}.")
         return names
     names = tuple(name for name in agent.free if name not in fixed)
-    learns = agent.build is not None and any(name in names for name in ("prior_var", "prior_mean", "length_scale"))
-    unknown_noise = (
-        choices.layout.noise_var is None and "noise_var" not in agent.params and "learning_rate" not in agent.params
-    )
-    return (*names, "noise_var") if learns and unknown_noise else names
+    return (*names, "noise_var") if _seeks_noise(agent, params, choices, names) else names
+
+
+def _seeks_noise(agent: Agent, params: Params, choices: Choices, free: Sequence[str]) -> bool:
+    """Whether the noise is estimated too: nobody says what it is, and what is estimated of learning depends on it."""
+    if agent.build is None or choices.layout.noise_var is not None or "noise_var" in agent.params:
+        return False
+    with jax.enable_x64(True):
+        block = jax.tree.map(lambda x: x[0], blocks_of(choices))
+        learned = parameters_of_beliefs(agent.rule, params, ways_of(choices.layout), choices.layout.n_arms, block)
+    return "noise_var" in learned and not learned.isdisjoint(free)

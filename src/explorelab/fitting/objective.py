@@ -10,22 +10,18 @@ which is positive semidefinite for every agent, so that steps against it go down
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.extend.core import Literal
 from jaxtyping import Array, Float, Int
 
-from explorelab.agents.factors import Rule, Ways, prepared
+from explorelab.agents.factors import Params, Rule, Ways, prepared
 from explorelab.fitting.likelihood import Block, beliefs, decide, log_likelihoods
 from explorelab.fitting.spaces import Axis, Origin, natural
-
-DECISION_PARAMETERS = frozenset({
-    "temperature", "cooling_rate", "credibility_scale", "credibility_power", "bonus", "win_stay", "lose_shift", "epsilon",
-    "stickiness", "travel_cost", "novelty", "lapse",
-})  # fmt: skip
-"""Parameters that what is believed does not depend on."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +57,31 @@ def take(data: Data, rows: Int[Array, " row"]) -> Block:
     return jax.tree.map(lambda x: jnp.asarray(x)[rows], data.blocks)
 
 
+def parameters_of_beliefs(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> frozenset[str]:
+    """The names of those parameters that what is believed depends on, read off the learner's own program.
+
+    Every operation is taken to pass on whatever goes into it, so that none that matters is ever missing here: one too many
+    costs time, one too few would make gradients wrong. Only shapes and dtypes of the arguments count.
+    """
+    names = sorted(params)
+
+    def believed(values: list[Any], ways: Ways, block: Block) -> Any:
+        return beliefs(rule, prepared(rule, dict(zip(names, values, strict=True)), ways), n_arms, block)
+
+    given = ([params[name] for name in names], ways, block)
+    program = jax.make_jaxpr(believed)(*jax.tree.map(jax.typeof, given)).jaxpr
+    behind: dict[Any, frozenset[str]] = {
+        variable: frozenset({name}) for name, variable in zip(names, program.invars, strict=False)
+    }
+
+    def behind_any(variables: Sequence[Any]) -> frozenset[str]:
+        return frozenset().union(*(behind.get(each, ()) for each in variables if not isinstance(each, Literal)))
+
+    for operation in program.eqns:
+        behind |= dict.fromkeys(operation.outvars, behind_any(operation.invars))
+    return behind_any(program.outvars)
+
+
 def block_log_likelihoods(
     model: Model, data: Data, rows: Int[Array, " row"], z: Float[Array, " parameter"]
 ) -> Float[Array, " row"]:
@@ -91,8 +112,10 @@ def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array
     if not model.axes:
         probs = log_probs(believed(z), z)
         return probs, jnp.zeros((*probs.shape, 0))
+    params = {**data.fixed, **natural(model.axes, data.origin, z)}
+    of_beliefs = parameters_of_beliefs(model.rule, params, data.ways, model.n_arms, block)
     basis = jnp.eye(z.shape[0], dtype=z.dtype)
-    learned = [i for i, axis in enumerate(model.axes) if axis.name not in DECISION_PARAMETERS]
+    learned = [i for i, axis in enumerate(model.axes) if axis.name in of_beliefs]
     belief = believed(z)
     unmoved = jax.tree.map(lambda x: jnp.zeros((z.shape[0], *x.shape), x.dtype), belief)
     moved = unmoved
