@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
-from explorelab.agents.factors import Rule
+from explorelab.agents.factors import Params, Rule, Ways, prepared
 from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.ordered_sums import UNIT
@@ -61,19 +61,20 @@ def working_memory(device: Any, default: int) -> int:
     return stats["bytes_limit"] // 2 if stats else default
 
 
-def cut(rule: Rule, plan: Plan, n_settings: int, replicates: int, budget_bytes: int, device: Any) -> Cut:
-    """The batch, unit, tile and workers for this work.
+def cut(
+    rule: Rule, plan: Plan, belief_numbers: int, n_settings: int, replicates: int, budget_bytes: int, device: Any
+) -> Cut:
+    """The batch, unit, tile and workers for this work, given how many numbers are in a belief.
 
     Batch and unit depend on the work alone, never on the budget or the cores: the same numbers come out whatever they are.
     """
     on_cpu = device.platform == "cpu"
     workers = _cores() if on_cpu else 1
-    belief_numbers = _belief_numbers(rule, plan)
     unit = min(UNIT if on_cpu else GPU_UNIT, _power_of_two_from(replicates))
     wide = min(CACHE_NUMBERS // belief_numbers, WIDEST_BATCH)
     batch = max(1, _power_of_two_up_to(min(wide, replicates // 2))) if on_cpu else None
     step = max(unit, batch or 1)
-    by_memory = budget_bytes / (2 * workers * bytes_per_replicate(rule, plan, n_settings, on_cpu))
+    by_memory = budget_bytes / (2 * workers * bytes_per_replicate(rule, plan, belief_numbers, n_settings, on_cpu))
     by_patience = TILE_NUMBERS / (plan.horizon * n_settings * belief_numbers) if on_cpu else math.inf
     largest = max(step, int(min(by_memory, by_patience, replicates)) // step * step)
     # Tiles of one size, as many for each worker: what the last one lacks is played for nothing.
@@ -82,33 +83,38 @@ def cut(rule: Rule, plan: Plan, n_settings: int, replicates: int, budget_bytes: 
     return Cut(batch, unit, tile, min(workers, math.ceil(replicates / tile)))
 
 
-def bytes_per_replicate(rule: Rule, plan: Plan, n_settings: int, on_cpu: bool) -> int:
+def bytes_per_replicate(rule: Rule, plan: Plan, belief_numbers: int, n_settings: int, on_cpu: bool) -> int:
     """Memory that one replicate needs while its tile is under way: what it records, and on a GPU its belief as well."""
     n_cuts = sum(len(cuts) for _, cuts in stages(rule, plan))
     number = 4 if plan.dtype == "float32" else 8
     recorded = n_cuts * (3 * 8 + 4) + 4 * plan.n_arms * (n_cuts if plan.visits_at_times else 1)
     recorded += (5 + number) * plan.horizon if plan.trajectories else 0
     # Recorded numbers stand a few times for a moment: as scanned, as gathered, and as they are summed.
-    return n_settings * 3 * recorded + (0 if on_cpu else 3 * number * _belief_numbers(rule, plan))
+    return n_settings * 3 * recorded + (0 if on_cpu else 3 * number * belief_numbers)
 
 
-def _belief_numbers(rule: Rule, plan: Plan) -> int:
-    """Numbers in a replicate's belief when it is largest."""
-    params, learner = _any_params(plan), rule.learner
+def numbers_in_belief(rule: Rule, plan: Plan, params: Params, ways: Ways) -> int:
+    """Numbers in a replicate's belief when it is largest; of the parameters and ways only the shapes count."""
+    leaves, structure = jax.tree.flatten((params, ways))
+    return _numbers_in_belief(rule, plan, tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves), structure)
 
-    def sizes() -> list[Any]:
-        beliefs = [learner.init(params, plan.n_arms)]
+
+@lru_cache
+def _numbers_in_belief(rule: Rule, plan: Plan, shapes: tuple[jax.ShapeDtypeStruct, ...], structure: Any) -> int:
+    # Cached, because many small simulations of one kind would spend a good part of their time here.
+    learner = rule.learner
+
+    def sizes(params: Params, ways: Ways) -> list[Any]:
+        ready = prepared(rule, params, ways)
+        beliefs = [learner.init(ready, plan.n_arms)]
         for end in learner.stages(plan.n_arms, plan.horizon):
-            beliefs.append(learner.resize(params, beliefs[-1], end))
+            beliefs.append(learner.resize(ready, beliefs[-1], end))
         return beliefs[1:]
 
+    with jax.enable_x64(True):
+        largest = jax.eval_shape(sizes, *jax.tree.unflatten(structure, shapes))
     # The covariance of a correlated prior is shared by the batch, but its rows are read whole at each step.
-    return max(1, *(sum(leaf.size for leaf in jax.tree.leaves(belief)) for belief in jax.eval_shape(sizes)))
-
-
-def _any_params(plan: Plan) -> dict[str, Any]:
-    one, square = jnp.ones(()), jnp.eye(plan.n_arms)
-    return {"noise_var": one, "prior_mean": one, "prior_var": one, "prior_cov": square, "prior_root": square}
+    return max(1, *(sum(leaf.size for leaf in jax.tree.leaves(belief)) for belief in largest))
 
 
 def _cores() -> int:

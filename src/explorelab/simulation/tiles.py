@@ -14,7 +14,7 @@ import numpy as np
 from explorelab._support.progress import Progress
 from explorelab.agents.factors import Agent, Ways
 from explorelab.simulation import chance
-from explorelab.simulation.device import cut, find_device, working_memory
+from explorelab.simulation.device import cut, find_device, numbers_in_belief, working_memory
 from explorelab.simulation.engine import Plan, Records, Tally, World, play_many
 from explorelab.simulation.ordered_sums import Moments, Running
 from explorelab.simulation.precision import counted_from, origin_of
@@ -56,8 +56,10 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
     rule, plan = agents[0].rule, _plan(task, request)
     device = find_device(request.device)
     budget = request.memory or working_memory(device, DEFAULT_MEMORY)
-    division = cut(rule, plan, len(agents), request.replicates, budget, device)
     arguments = _arguments(agents, task, request)
+    first = {name: value[0] for name, value in arguments["settings"].items()}
+    belief_numbers = numbers_in_belief(rule, plan, first, Ways(arguments["distances"], arguments["walks"]))
+    division = cut(rule, plan, belief_numbers, len(agents), request.replicates, budget, device)
 
     def one_tile(begin: int) -> tuple[dict[str, Moments], Records | None]:
         # Precision and device are settings of the calling thread in JAX, so each worker sets its own. 64 bits are allowed
