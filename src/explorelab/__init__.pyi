@@ -30,6 +30,7 @@ from .agents.named.rivals import (
     ucb_v,
 )
 from .agents.named.ucl import block_ucl, deterministic_ucl, stochastic_ucl
+from .agents.parameters import add_parameter
 from .agents.rules.habits import with_habits
 from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
@@ -76,6 +77,7 @@ __all__ = [
     "InputError",
     "PrecisionWarning",
     "Task",
+    "add_parameter",
     "agrawal_hedge_teneketzis",
     "bandit",
     "bayes_ucb",

@@ -67,6 +67,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
     quick: dict[str, Any] = {"starts": 1, "progress": False}
     fit = xl.fit(choices, who, "ml", **quick)
     return {
+        "add_parameter": (["curiosity"], {"centre": 1.0, "spread": 1.0, "low": 0.0, "high": 2.0}),
         "bandit": ([[0.0, 1.0]], {}),
         "bounds": ([xl.deterministic_ucl(), TASK, 5], {}),
         "check_choices": ([file], {}),
