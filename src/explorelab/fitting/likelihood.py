@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
+from explorelab.agents import step as steps
 from explorelab.agents.factors import Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
 from explorelab.choices.table import NOWHERE, Choices, Layout
 
@@ -88,42 +89,33 @@ def decide(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, be
     """Value and log-probability of every arm before each trial of a block, from what is believed then."""
     ready = prepared(rule, params, ways)
     t = jnp.arange(1, block.arm.shape[0] + 1, dtype=jnp.int32)
-    deciding, goal, n_decisions = _decisions(rule.commitment, ready, believed, block)
+    bound, deciding = _bounds(rule.commitment, ready, believed, block)
 
     def trial(belief: Any, moment: Moment, available: Any) -> tuple[Value, Value]:
         value = rule.limit(ready, belief, moment)
         return value, rule.choice.log_probs(ready, belief, value, moment, available)
 
     axes = (0, 0, None if block.available is None else 0)
-    moments = Moment(t, n_decisions, block.position)
+    moments = steps.moment_of(rule.commitment, bound, t, block.position)
     value, log_probs = jax.vmap(trial, axes)(believed, moments, block.available)
-    if rule.commitment.length is not None:
-        bound = jnp.where(jnp.arange(n_arms) == goal[:, None], 0.0, -jnp.inf)
-        log_probs = jnp.where(deciding[:, None], log_probs, bound)
+    if steps.binds(rule.commitment):
+        log_probs = steps.kept_to(bound.goal, deciding, log_probs)
     return Replay(believed, value, log_probs)
 
 
-def _decisions(commitment: Commitment, params: Params, believed: Any, block: Block) -> Any:
-    """For each trial: whether the agent decides, the goal it is bound to otherwise, and its decisions before."""
-    t = jnp.arange(block.arm.shape[0], dtype=jnp.int32)
-    if commitment.length is None:
-        return jnp.ones(t.shape, bool), block.arm, t
-    length = commitment.length
+def _bounds(commitment: Commitment, params: Params, believed: Any, block: Block) -> tuple[steps.Bound, Any]:
+    """What the agent is bound to before each trial, and whether it decides there."""
+    if not steps.binds(commitment):
+        return steps.unbound(), jnp.ones(block.arm.shape, bool)
 
-    def trial(bound: Any, now: Any) -> Any:
-        left, goal, n_goals, n_decisions = bound
+    def trial(before: steps.Bound, now: Any) -> Any:
         belief, arm, observed, available = now
-        # A goal that is not on offer binds no longer.
-        deciding = (left == 0) if available is None else (left == 0) | ~available[goal]
-        # A trial without a sample binds to nothing: the decision is made on the next one.
+        deciding = steps.decides(before, available)
         decided = deciding & observed
-        goal = jnp.where(decided, arm, goal)
-        left = jnp.where(decided, length(params, belief, arm, n_goals), left)
-        done = observed.astype(jnp.int32)
-        return (left - done, goal, n_goals + done, n_decisions + deciding * done), (deciding, goal, n_decisions)
+        bound = steps.bound_to(commitment, params, belief, before, decided, arm)
+        return steps.counted(bound, decided, observed), (before, deciding)
 
-    zero = jnp.int32(0)
-    return lax.scan(trial, (zero, zero, zero, zero), (believed, block.arm, block.observed, block.available))[1]
+    return lax.scan(trial, steps.unbound(), (believed, block.arm, block.observed, block.available))[1]
 
 
 def log_likelihoods(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> Float[Array, " trial"]:

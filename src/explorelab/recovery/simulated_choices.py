@@ -22,7 +22,8 @@ from explorelab._support import checks
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.agents import Agent
-from explorelab.agents.factors import Moment, Params, Rule, Ways, prepared
+from explorelab.agents import step as steps
+from explorelab.agents.factors import Params, Rule, Ways, prepared
 from explorelab.agents.named.human import random_choice
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError, unknown_name
@@ -74,11 +75,7 @@ class State(NamedTuple):
 
     belief: Any
     position: Int[Array, ""]
-    goal: Int[Array, ""]
-    left: Int[Array, ""]
-    """Goal selections left before the next decision."""
-    n_goals: Int[Array, ""]
-    n_decisions: Int[Array, ""]
+    bound: steps.Bound
 
 
 @door
@@ -215,8 +212,8 @@ def _played(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys
 def _play(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, row: Row) -> tuple[Any, Any]:
     """Arm and reward of every trial of a block."""
     params = prepared(plan.rule, {**fixed, **row.params}, ways)
-    learner, horizon, zero = plan.rule.learner, row.kind.shape[0], jnp.int32(0)
-    state = State(learner.init(params, plan.n_arms), row.start, zero, zero, zero, zero)
+    learner, horizon = plan.rule.learner, row.kind.shape[0]
+    state = State(learner.init(params, plan.n_arms), row.start, steps.unbound())
     step = partial(_trial, plan, params, row.means, scale, keys, row.number)
     played, begin = [], 0
     for end in learner.stages(plan.n_arms, horizon):
@@ -241,13 +238,12 @@ def _trial(
     t, kind, given, told, available = now
     rule, dtype = plan.rule, jnp.dtype("float64")
     reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, number, t)
-    length = rule.commitment.length
-    moment = Moment(t, t - 1 if length is None else state.n_decisions, state.position)
+    moment = steps.moment_of(rule.commitment, state.bound, t, state.position)
     value = rule.limit(params, state.belief, moment)
     decision = chance.of_decision(keys, number, t, choice_bits, dtype)
     drawn = rule.choice.draw(params, state.belief, value, moment, available, decision)
-    deciding = (state.left == 0) if available is None else (state.left == 0) | ~available[state.goal]
-    wanted = drawn if length is None else jnp.where(deciding, drawn, state.goal)
+    deciding = steps.decides(state.bound, available)
+    wanted = jnp.where(deciding, drawn, state.bound.goal) if steps.binds(rule.commitment) else drawn
     arm = jnp.select([kind == FREE, kind == KEPT, kind == REPEATED], [wanted, given, state.position], NOWHERE)
     arm = arm.astype(jnp.int32)
     at = jnp.maximum(arm, 0)
@@ -257,14 +253,11 @@ def _trial(
     if not plan.whole:
         belief = jax.tree.map(lambda new, old: jnp.where(sampled, new, old), belief, state.belief)
     position = jnp.where(sampled, arm, state.position)
-    if length is None:
-        return state._replace(belief=belief, position=position), (arm, reward)
-    done = sampled.astype(jnp.int32)
-    decided = deciding & sampled  # a missed trial binds to nothing
-    goal = jnp.where(decided, arm, state.goal)
-    left = jnp.where(decided, length(params, state.belief, arm, state.n_goals), state.left)
-    bound = (goal, left - done, state.n_goals + done, state.n_decisions + deciding * done)
-    return State(belief, position, *bound), (arm, reward)
+    if not steps.binds(rule.commitment):
+        return State(belief, position, state.bound), (arm, reward)
+    decided = deciding & sampled
+    bound = steps.bound_to(rule.commitment, params, state.belief, state.bound, decided, arm)
+    return State(belief, position, steps.counted(bound, decided, sampled)), (arm, reward)
 
 
 def _noise(kind: str, scale: Any, bits: UInt32[Array, ""]) -> Float[Array, ""]:

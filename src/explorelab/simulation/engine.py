@@ -1,8 +1,8 @@
 """The machine that plays: one replicate written as the pseudocode reads, and many of them in one compiled call.
 
-A replicate carries its belief, position, goal, the goal selections left in the current block, and how many it has made.
-When none is left it decides; the arm pulled is the next hop from its position towards its goal. All four algorithms of the
-paper, and every rival, are this one loop.
+A replicate carries its belief, its position and what it is bound to (`agents.step`). When it is bound to nothing it decides;
+the arm pulled is the next hop from its position towards its goal. All four algorithms of the paper, and every rival, are
+this one loop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from explorelab.agents.factors import Chance, Moment, Params, Rule, Ways, prepared
+from explorelab.agents import step as steps
+from explorelab.agents.factors import Chance, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
 from explorelab.simulation.ordered_sums import Moments, moments
 
@@ -90,11 +91,7 @@ class Walk(NamedTuple):
 
     belief: Any
     position: Int[Array, ""]
-    goal: Int[Array, ""]
-    left: Int[Array, ""]
-    """Goal selections left before the next decision."""
-    n_goals: Int[Array, ""]
-    n_decisions: Int[Array, ""]
+    bound: steps.Bound
     visits: Int[Array, " arm"] | None
     """None where the belief itself knows how often it has seen each arm."""
     tally: Tally
@@ -122,10 +119,7 @@ def _start(rule: Rule, plan: Plan, params: Params, world: World) -> Walk:
     return Walk(
         belief=rule.learner.init(params, plan.n_arms),
         position=world.start,
-        goal=zero,
-        left=zero,
-        n_goals=zero,
-        n_decisions=zero,
+        bound=steps.unbound(),
         visits=None if rule.learner.seen is not None else jnp.zeros(plan.n_arms, jnp.int32),
         tally=Tally(nothing, nothing, nothing, zero),
     )
@@ -209,24 +203,17 @@ def _move(
 
     With it, whether it was chosen: decided upon now and reached at once.
     """
-    length = rule.commitment.length
-    n_decisions = walk.n_decisions if length is not None or plan.moves else t - 1
     position = walk.position if plan.start else jnp.where(t > 1, walk.position, -1)
-    moment = Moment(t, n_decisions, position)
+    moment = steps.moment_of(rule.commitment, walk.bound, t, position, plan.moves)
     value = rule.limit(params, walk.belief, moment)
     chosen = rule.choice.draw(params, walk.belief, value, moment, None, decision)
-    if length is None and not plan.moves:
+    if not steps.binds(rule.commitment, plan.moves):
         return walk, chosen, jnp.asarray(True)
-    deciding = walk.left == 0
-    goal = jnp.where(deciding, chosen, walk.goal)
-    block = jnp.int32(1) if length is None else length(params, walk.belief, chosen, walk.n_goals)
-    left = jnp.where(deciding, block, walk.left)
-    arm = world.next_hop[walk.position, goal] if world.next_hop is not None else goal
-    arrived = (arm == goal).astype(jnp.int32)
-    walk = walk._replace(
-        goal=goal, left=left - arrived, n_goals=walk.n_goals + arrived, n_decisions=walk.n_decisions + deciding
-    )
-    return walk, arm, deciding & (arm == goal)
+    deciding = steps.decides(walk.bound)
+    bound = steps.bound_to(rule.commitment, params, walk.belief, walk.bound, deciding, chosen)
+    arm = steps.hop(world.next_hop, walk.position, bound.goal)
+    reached = arm == bound.goal
+    return walk._replace(bound=steps.counted(bound, deciding, reached)), arm, deciding & reached
 
 
 def _reward_noise(plan: Plan, world: World, bits: UInt32[Array, ""], dtype: Any) -> Float[Array, ""]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +16,7 @@ import explorelab as xl
 from explorelab.agents.factors import Ways
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay
-from explorelab.study.config.design import reward
+from explorelab.study.config.design import Study, reward
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import tables
 from explorelab.study.database.store import engine_for, remembered
@@ -23,6 +24,7 @@ from explorelab.study.robots.minds import Mind
 from explorelab.study.robots.participant import RefusedError, hand
 from explorelab.study.robots.pilot import Robot, cast, described, run_pilot
 from explorelab.study.server.serve import serving
+from tests.support.beliefs import EVERY_AGENT
 from tests.support.study.server import write_study
 from tests.support.study.small_study import small_study
 
@@ -35,37 +37,69 @@ AGENTS = {
 }
 
 
+class Played(NamedTuple):
+    """A block that a mind has played: what happened on each trial."""
+
+    arm: list[int]
+    reward: list[float]
+    position: list[int]
+    available: list[np.ndarray]
+    live: list[np.ndarray]
+    """How likely each square was to be chosen."""
+
+
+def play(agent: xl.Agent, study: Study, n: int, near: Collection[int] = (), missed: Collection[int] = ()) -> Played:
+    """So many choices of a mind: on `near` ones among neighbours, on `missed` ones the square of before is sampled again."""
+    mind, rng, played = Mind(agent, study), np.random.default_rng(1), Played([], [], [], [], [])
+    mind.begin(n)
+    position = study.n_arms // 2
+    for trial in range(n):
+        allowed = np.ones(study.n_arms, bool)
+        if trial in near:
+            allowed[:] = False
+            allowed[list(study.next_to(position))] = True
+        chances = mind.probabilities(trial, position, allowed)
+        drawn = int(rng.choice(study.n_arms, p=chances / chances.sum()))
+        arm = position if trial in missed else drawn
+        got = reward(study.landscapes["B"], arm, 3, trial)
+        mind.learn(arm, got)
+        for kept, value in zip(played, (arm, got, position, allowed, chances), strict=True):
+            kept.append(value)
+        position = arm
+    return played
+
+
+def of_the_fit(agent: xl.Agent, study: Study, played: Played) -> np.ndarray:
+    """How likely each square was to be chosen on each trial, by the likelihood."""
+    n, task = len(played.arm), study.landscapes["B"]
+    noise = float(np.mean([task.noise.var for task in study.landscapes.values()]))
+    given = {"noise_var": noise, "horizon": n, "n_arms": study.n_arms, **agent.params}
+    with jax.enable_x64(True):
+        seen = jnp.ones(n, bool)
+        arm, position = jnp.array(played.arm, jnp.int32), jnp.array(played.position, jnp.int32)
+        block = Block(arm, jnp.array(played.reward), seen, seen, position, jnp.array(played.available))
+        params = {key: jnp.asarray(value, jnp.float64) for key, value in given.items()}
+        ways = Ways(jnp.asarray(task.distances), jnp.asarray(task.walks))
+        return np.exp(replay(agent.rule, params, ways, study.n_arms, block).log_probs)
+
+
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("neighbours", [False, True])
 def test_live_probabilities_are_those_of_the_fit(name: str, neighbours: bool) -> None:
-    agent, n, rng = AGENTS[name], 30, np.random.default_rng(1)
-    mind = Mind(agent, STUDY)
-    mind.begin(n)
-    arms, rewards, positions, available, live = [], [], [], [], []
-    position = 44
-    for trial in range(n):
-        allowed = np.ones(100, bool)
-        if neighbours:
-            allowed[:] = False
-            allowed[list(STUDY.next_to(position))] = True
-        chances = mind.probabilities(trial, position, allowed)
-        arm = int(rng.choice(100, p=chances / chances.sum()))
-        got = reward(STUDY.landscapes["B"], arm, 3, trial)
-        mind.learn(arm, got)
-        for kept, value in zip(
-            (arms, rewards, positions, available, live), (arm, got, position, allowed, chances), strict=True
-        ):
-            kept.append(value)
-        position = arm
-    with jax.enable_x64(True):
-        seen = jnp.ones(n, bool)
-        block = Block(jnp.array(arms), jnp.array(rewards), seen, seen, jnp.array(positions), jnp.array(available))
-        noise = float(np.mean([task.noise.var for task in STUDY.landscapes.values()]))
-        params = {key: jnp.asarray(value, jnp.float64) for key, value in ({"noise_var": noise} | dict(agent.params)).items()}
-        task = STUDY.landscapes["B"]
-        told = replay(agent.rule, params, Ways(jnp.asarray(task.distances), jnp.asarray(task.walks)), 100, block)
-    np.testing.assert_allclose(live, np.exp(told.log_probs), atol=1e-9)
-    assert not neighbours or np.all(np.array(live)[~np.array(available)] == 0)
+    played = play(AGENTS[name], STUDY, 30, near=range(30) if neighbours else ())
+    np.testing.assert_allclose(played.live, of_the_fit(AGENTS[name], STUDY, played), atol=1e-9)
+    assert not neighbours or np.all(np.array(played.live)[~np.array(played.available)] == 0)
+
+
+NINE = small_study(width=3, height=3, landscapes={"B": xl.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)})
+
+
+@pytest.mark.parametrize("name", EVERY_AGENT)
+def test_every_agent_can_be_a_robot_with_the_probabilities_of_the_fit(name: str) -> None:
+    """Those that commit themselves too: to goals that go out of reach, and through choices that were missed."""
+    agent = EVERY_AGENT[name]()
+    played = play(agent, NINE, 24, near=(6, 7, *range(14, 20)), missed=(5, 11, 12))
+    np.testing.assert_allclose(played.live, of_the_fit(agent, NINE, played), rtol=1e-7, atol=1e-9)
 
 
 def test_same_seed_same_choices_and_another_seed_others() -> None:
@@ -91,6 +125,27 @@ def test_a_traveller_keeps_to_the_goal_until_there() -> None:
     goals = [robot.decide(block, trial, 50, 77).goal for trial in range(30)]
     assert set(goals) <= {77, None}
     assert len({robot.decide(block, trial, 50, 50).goal for trial in range(30)}) > 5
+
+
+def test_a_traveller_bound_to_a_goal_selects_it_a_block_long_once_it_is_there() -> None:
+    """Squares on the way are not selections; frame k has 2^(k - 1) of them in blocks of k at most."""
+    robot = Robot(xl.with_habits(xl.block_ucl(prior_mean=30, prior_var=1000), lapse=1.0), STUDY, (0, 0))
+    block = {"width": 10, "height": 10, "number": 1, "dynamic": "travel", "deadline_ms": 1500, "n_trials": 300}
+    robot.begin(block)
+    position = goal = 44
+    selected = []
+    for trial in range(300):
+        decision = robot.decide(block, trial, position, goal)
+        goal = goal if decision.goal is None else decision.goal
+        position = STUDY.sampled("travel", position, goal)
+        robot.learn(position, reward(STUDY.landscapes["B"], position, 3, trial))
+        if position == goal:
+            selected.append(goal)
+    # The goal changes where a block ends, and nowhere else (it may be chosen twice by chance).
+    ends = {1, 3, 6, 7, 11, 15, 20, 25, 30, 31, *range(37, 62, 6), 63}
+    changes = np.flatnonzero(np.diff(selected[:64])) + 1
+    assert len(changes) > 8
+    assert set(changes.tolist()) <= ends
 
 
 def test_hands_click_in_time_change_their_mind_and_miss() -> None:
@@ -123,8 +178,8 @@ def test_agents_by_name_or_built_and_a_mixture_by_default() -> None:
         cast(STUDY, 3, 0, [])
     with pytest.raises(InputError, match="unknown agent 'stochastic-ucll': did you mean 'stochastic-ucl'"):
         cast(STUDY, 3, 0, ["stochastic-ucll"])
-    with pytest.raises(InputError, match="block-ucl commits itself"):
-        Robot(xl.block_ucl(), STUDY, (0, 0))
+    with pytest.raises(InputError, match="bayes-ucb needs blocks of at least 3 choices, got 2"):
+        Mind(xl.bayes_ucb(), STUDY).begin(2)
 
 
 # Over the real interface ----------------------------------------------------------------------------------------------

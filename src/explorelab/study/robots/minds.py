@@ -1,6 +1,6 @@
 """Agents of the library that play live: they are asked before each choice and told its reward after it.
 
-The parts are the ones that simulate and fit: learner, limit and choice rule, in double precision.
+The parts are the ones that simulate and fit: learner, limit, choice rule and commitment, in double precision.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab.agents.factors import Agent, Moment, Params, Rule, Ways, prepared
+from explorelab.agents import step as steps
+from explorelab.agents.factors import Agent, Params, Rule, Ways, prepared
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.tasks import grid
 
 
 class Mind:
-    """An agent in the middle of a block: what it believes, and how likely it chooses each square."""
+    """An agent in the middle of a block: what it believes, what it is bound to, and how likely it chooses each square."""
 
     def __init__(self, agent: Agent, study: Study) -> None:
-        if agent.rule.commitment.length is not None:
-            raise InputError(f"a robot decides before every choice; {agent.name} commits itself for several.")
         self._agent, self._n_arms = agent, study.n_arms
         squares = grid(np.zeros((study.width, study.height)))
         with jax.enable_x64(True):
@@ -33,24 +32,30 @@ class Mind:
 
     def begin(self, n_trials: int) -> None:
         """Forget the last block; the next has so many choices."""
+        if n_trials < self._agent.least_horizon:
+            least = self._agent.least_horizon
+            raise InputError(f"{self._agent.name} needs blocks of at least {least} choices, got {n_trials}.")
         self._rule = self._agent.rule
         given = {"noise_var": self._noise_var, "horizon": n_trials, "n_arms": self._n_arms, **self._agent.params}
         with jax.enable_x64(True):
             params = {name: jnp.asarray(value, jnp.float64) for name, value in given.items()}
             self._params, self._belief = _begin(self._rule, self._n_arms, n_trials, params, self._ways)
+            self._bound = steps.unbound()
+        self._available = np.ones(self._n_arms, bool)
 
     def probabilities(self, trial: int, position: int, available: np.ndarray) -> np.ndarray:
         """How likely each square is chosen on this trial (from 0) by someone who stands at this position."""
+        self._available = np.asarray(available)
+        now = np.int32(trial + 1), np.int32(position), self._available
         with jax.enable_x64(True):
-            chances = _probabilities(
-                self._rule, self._params, self._belief, np.int32(trial + 1), np.int32(position), np.asarray(available)
-            )
-            return np.asarray(chances)
+            return np.asarray(_probabilities(self._rule, self._params, self._belief, self._bound, *now))
 
-    def learn(self, arm: int, reward: float) -> None:
-        """Take in the reward of a square."""
+    def learn(self, arm: int, reward: float, goal: int | None = None) -> None:
+        """Take in the reward of a square; of one on the way to the `goal`, if they are not the same."""
+        aim = np.int32(arm if goal is None else goal)
+        seen = self._available, np.int32(arm), aim, np.float64(reward)
         with jax.enable_x64(True):
-            self._belief = _learn(self._rule, self._params, self._belief, np.int32(arm), np.float64(reward))
+            self._belief, self._bound = _learn(self._rule, self._params, self._belief, self._bound, *seen)
 
 
 @partial(jax.jit, static_argnames=("rule", "n_arms", "n_trials"))
@@ -60,12 +65,24 @@ def _begin(rule: Rule, n_arms: int, n_trials: int, params: Params, ways: Ways) -
 
 
 @partial(jax.jit, static_argnames="rule")
-def _probabilities(rule: Rule, params: Params, belief: Any, t: Any, position: Any, available: Any) -> Any:
-    moment = Moment(t, t - 1, position)
+def _probabilities(
+    rule: Rule, params: Params, belief: Any, bound: steps.Bound, t: Any, position: Any, available: Any
+) -> Any:
+    moment = steps.moment_of(rule.commitment, bound, t, position)
     value = rule.limit(params, belief, moment)
-    return jnp.exp(rule.choice.log_probs(params, belief, value, moment, available))
+    log_probs = rule.choice.log_probs(params, belief, value, moment, available)
+    if steps.binds(rule.commitment):
+        log_probs = steps.kept_to(bound.goal, steps.decides(bound, available), log_probs)
+    return jnp.exp(log_probs)
 
 
 @partial(jax.jit, static_argnames="rule")
-def _learn(rule: Rule, params: Params, belief: Any, arm: Any, reward: Any) -> Any:
-    return rule.learner.update(params, belief, arm, reward)
+def _learn(
+    rule: Rule, params: Params, belief: Any, bound: steps.Bound, available: Any, arm: Any, goal: Any, reward: Any
+) -> tuple[Any, steps.Bound]:
+    after = rule.learner.update(params, belief, arm, reward)
+    if not steps.binds(rule.commitment):
+        return after, bound
+    deciding = steps.decides(bound, available)
+    bound = steps.bound_to(rule.commitment, params, belief, bound, deciding, goal)
+    return after, steps.counted(bound, deciding, arm == goal)

@@ -53,6 +53,8 @@ class Robot:
         from explorelab.study.robots.minds import Mind
 
         self._mind, self._study, self._seed = Mind(agent, study), study, tuple(seed)
+        self._heading: int | None = None
+        """The square that a traveller is on the way to; None: any square is reached at once."""
 
     def begin(self, block: Mapping[str, Any]) -> None:
         """A block begins."""
@@ -76,12 +78,15 @@ class Robot:
         rng = np.random.default_rng([*self._seed, block["number"], trial])
         chances = np.cumsum(self._mind.probabilities(trial, position, allowed))
         drawn = int(np.searchsorted(chances, rng.uniform() * chances[-1], side="right"))
-        under_way = block["dynamic"] == "travel" and goal != position
-        return hand(goal if under_way else drawn, allowed, block["deadline_ms"], rng)
+        travels = block["dynamic"] == "travel"
+        decision = hand(goal if travels and goal != position else drawn, allowed, block["deadline_ms"], rng)
+        # Where nobody clicks, the yellow dot stays where it was, and the blue one goes on towards it.
+        self._heading = (goal if decision.goal is None else decision.goal) if travels else None
+        return decision
 
     def learn(self, arm: int, reward: float) -> None:
         """A reward is shown."""
-        self._mind.learn(arm, reward)
+        self._mind.learn(arm, reward, self._heading)
 
 
 def run_pilot(
