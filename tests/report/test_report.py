@@ -249,7 +249,7 @@ def test_a_name_may_fix_parameters() -> None:
 
 def test_whole_number_noise_is_noticed() -> None:
     population = demo_population(seed=2, n=4, horizon=5).choices
-    assert noise_of(population) == "integer"
+    assert noise_of(population) == "integer-uniform"
     assert noise_of(people(n=2, horizon=4)) == "gaussian"
     assert settings_for(population, None, None, "map", None, 4, 0, False).criterion == "bic"
 

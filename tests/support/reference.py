@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from explorelab.simulation import chance
+from explorelab.tasks.noise import noise_kind
 
 K = math.sqrt(2 * math.pi * math.e)
 
@@ -49,7 +50,8 @@ def _drawn(keys, replicate, times):
     def at(t):
         reward, decision = chance.bits_at(keys, chance.REWARD_AND_CHOICE, replicate, t)
         cost, _ = chance.bits_at(keys, chance.COST_AND_MORE, replicate, t)
-        return chance.normal(reward, dtype), chance.uniform(decision, dtype), chance.uniform(cost, dtype)
+        noise = noise_kind("gaussian").quantile(1.0, chance.uniform(reward, dtype))
+        return noise, chance.uniform(decision, dtype), chance.uniform(cost, dtype)
 
     return jax.vmap(at)(times)
 

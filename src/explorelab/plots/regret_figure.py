@@ -12,6 +12,7 @@ from explorelab._support.files import write_whole
 from explorelab.errors import InputError
 from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, style, thousands, whole_ticks
 from explorelab.simulation.summary import each_setting
+from explorelab.tasks.noise import is_gaussian
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -71,9 +72,8 @@ def _draw_bounds(drawing: Drawing, quantity: str, bounds: xr.Dataset | None) -> 
             drawing.line(quantity, bound.time, bound.values, label, label=label, color=colour, ls=dashes, lw=1.2)
     if quantity == "regret":
         lower = bounds["lai_robbins_regret"]
-        label = (
-            "Lai-Robbins (asymptotic)" if bounds.attrs["noise"] == "gaussian" else "Lai-Robbins (asymptotic, Gaussian noise)"
-        )
+        of_its_own = is_gaussian(bounds.attrs["noise"])
+        label = "Lai-Robbins (asymptotic)" if of_its_own else "Lai-Robbins (asymptotic, Gaussian noise)"
         drawing.line(quantity, lower.time, lower.values, label, label=label, color=GREEN, ls=":", lw=1.4)
 
 

@@ -6,7 +6,6 @@ and position. So what is generated has exactly the probabilities that `fitting.l
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Int
 
 from explorelab._support import checks
 from explorelab._support.counted import each_of
@@ -33,11 +32,10 @@ from explorelab.fitting.search.batches import in_calls, mapped
 from explorelab.recovery.designs import is_played, repeated
 from explorelab.regret.observed import HOW_TO_TELL
 from explorelab.simulation import chance
+from explorelab.tasks.noise import noise_kind, scale_for
 
 NOTHING, FREE, KEPT, REPEATED = range(4)
 """What happens on a trial: nothing is sampled; the person chooses; the arm is given; the last arm is sampled again."""
-
-NOISES = ("gaussian", "integer")
 
 
 @dataclass(frozen=True)
@@ -98,12 +96,12 @@ def generate(
 
     Trials on which people were free to choose are chosen anew. A forced arm stays, with its reward; an arm that was sampled
     again because a person missed a trial becomes the simulated one's own last arm; a trial without a sample stays one.
-    Rewards are the row's means (which must be known) and noise of the layout's variance: "gaussian", or "integer", whole
-    numbers from -h to h. Arms on offer are those that people had: where these depended on what a person chose before, the
-    simulated one does not have their own.
+    Rewards are the row's means (which must be known) and noise of the layout's variance: "gaussian", "integer" (whole
+    numbers from -h to h), or any other of the table (`tasks.noise`). Arms on offer are those that people had: where these
+    depended on what a person chose before, the simulated one does not have their own.
     """
     seed, copies = checks.whole("seed", seed, at_least=0), checks.whole("copies", copies, at_least=1, at_most=checks.MANY)
-    checks.one_of("noise", noise, dict.fromkeys(NOISES, 0))
+    noise = noise_kind(noise).name
     many = repeated(choices, np.tile(np.arange(choices.n_participants), copies)) if copies > 1 else choices
     # A name takes the units of the data for what it is not given, as a fit does.
     built = prepare(choices if isinstance(agent, Agent) else played(choices, noise), agent, free=())
@@ -186,7 +184,7 @@ def known_means(choices: Choices) -> np.ndarray:
 
 
 def _noise_scale(choices: Choices, noise: str) -> float:
-    """Standard deviation of the noise, or the largest deviation of whole numbers with the layout's variance."""
+    """The scale of the noise that has the layout's variance, or where that is not known, the one of the rewards seen."""
     var = choices.layout.noise_var
     if var is None and is_played(choices) and choices.observed.any():
         at = choices.observed
@@ -194,14 +192,7 @@ def _noise_scale(choices: Choices, noise: str) -> float:
         var = float(((choices.reward - mean)[at] ** 2).mean())
     if var is None:
         raise InputError("simulated people need the variance of the noise: add noise_var to the table [task].")
-    if noise == "gaussian":
-        return math.sqrt(var)
-    largest = (math.sqrt(1 + 12 * var) - 1) / 2
-    if abs(largest - round(largest)) > 1e-6:
-        raise InputError(
-            f"whole numbers from -h to h have variance h (h + 1) / 3, which {var:g} is not: use gaussian noise."
-        )
-    return float(round(largest))
+    return scale_for(noise, var)
 
 
 @partial(jax.jit, static_argnames="plan")
@@ -247,7 +238,8 @@ def _trial(
     arm = jnp.select([kind == FREE, kind == KEPT, kind == REPEATED], [wanted, given, state.position], NOWHERE)
     arm = arm.astype(jnp.int32)
     at = jnp.maximum(arm, 0)
-    reward = jnp.where(kind == KEPT, told, means[at] + _noise(plan.noise, scale, reward_bits))
+    noise = noise_kind(plan.noise).quantile(scale, chance.uniform(reward_bits, dtype))
+    reward = jnp.where(kind == KEPT, told, means[at] + noise)
     belief = rule.learner.update(params, state.belief, at, reward)
     sampled = kind != NOTHING
     if not plan.whole:
@@ -258,10 +250,3 @@ def _trial(
     decided = deciding & sampled
     bound = steps.bound_to(rule.commitment, params, state.belief, state.bound, decided, arm)
     return State(belief, position, steps.counted(bound, decided, sampled)), (arm, reward)
-
-
-def _noise(kind: str, scale: Any, bits: UInt32[Array, ""]) -> Float[Array, ""]:
-    dtype = jnp.dtype("float64")
-    if kind == "gaussian":
-        return scale * chance.normal(bits, dtype)
-    return jnp.floor(chance.uniform(bits, dtype) * (2 * scale + 1)) - scale

@@ -16,6 +16,7 @@ from explorelab.report.analysis import Analysis
 from explorelab.report.references import OF_AGENTS, Citations
 from explorelab.report.report_agents import free_of
 from explorelab.report.sections.data_section import arms, excluded, people, trials_a_block
+from explorelab.tasks.noise import noise_kind
 
 
 class Methods(NamedTuple):
@@ -155,7 +156,7 @@ def _checks(found: Analysis, cite: Citations) -> str:
             "choices, distances and new arms were set beside those of the participants."
         )
     if parts:
-        noise = {"integer": "whole-number noise", "gaussian": "Gaussian noise"}[found.settings.noise]
+        noise = noise_kind(found.settings.noise).words
         var = found.choices.layout.noise_var
         parts.append(
             f"Simulated rewards were the true means with {noise}"

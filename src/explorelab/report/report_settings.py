@@ -12,9 +12,9 @@ from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError
 from explorelab.report.report_agents import free_of, models_of
+from explorelab.tasks.noise import NOISES
 
 METHODS = ("map", "em")
-NOISES = ("gaussian", "integer")
 FEW_PEOPLE = 10
 """With fewer people, true parameters for recovery are drawn from the prior: theirs would hardly vary."""
 
@@ -120,10 +120,11 @@ def noise_of(choices: Choices) -> str:
     var = choices.layout.noise_var
     if var is None or choices.means is None or not choices.observed.any():
         return "gaussian"
-    largest = (np.sqrt(1 + 12 * var) - 1) / 2
     at = choices.observed & (choices.arm != NOWHERE)
     off = (choices.reward - np.take_along_axis(choices.means, np.maximum(choices.arm, 0), axis=1))[at]
-    whole = bool(
-        np.isfinite(off).all() and (np.abs(off - np.rint(off)) < 1e-9).all() and np.abs(off).max() <= largest + 1e-9
-    )
-    return "integer" if whole and abs(largest - round(largest)) < 1e-9 and largest > 0 else "gaussian"
+    if np.isfinite(off).all() and (np.abs(off - np.rint(off)) < 1e-9).all():
+        for kind in NOISES.values():
+            largest = kind.scale_of_var(var) if kind.whole else None
+            if largest and np.abs(off).max() <= largest + 1e-9:
+                return kind.name
+    return "gaussian"

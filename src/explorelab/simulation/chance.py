@@ -6,8 +6,6 @@ uniform number, at a third of the price of splitting keys.
 
 from __future__ import annotations
 
-import math
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -39,11 +37,6 @@ def uniform(bits: UInt32[Array, ""], dtype: jnp.dtype) -> Float[Array, ""]:
     """A number in the open interval (0, 1), symmetric about 1/2: as many of the bits as the dtype can hold, and a half."""
     kept = 23 if dtype == jnp.float32 else 32
     return ((bits >> (32 - kept)).astype(dtype) + 0.5) * (0.5**kept)
-
-
-def normal(bits: UInt32[Array, ""], dtype: jnp.dtype) -> Float[Array, ""]:
-    """A standard normal number, by inversion."""
-    return math.sqrt(2) * jax.lax.erf_inv(2 * uniform(bits, dtype) - 1)
 
 
 def of_decision(

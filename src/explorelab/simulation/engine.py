@@ -21,6 +21,7 @@ from explorelab.agents import step as steps
 from explorelab.agents.factors import Chance, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
 from explorelab.simulation.ordered_sums import Moments, moments
+from explorelab.tasks.noise import noise_kind
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,8 @@ def _step(
     reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, replicate, t)
     decision = chance.of_decision(keys, replicate, t, choice_bits, dtype)
     walk, arm, chosen = _move(rule, plan, params, world, walk, t, decision)
-    reward = world.means[arm] + _reward_noise(plan, world, reward_bits, dtype)
+    noise = noise_kind(plan.noise).quantile(world.noise_scale, chance.uniform(reward_bits, dtype))
+    reward = world.means[arm] + noise
     moved = arm != walk.position
     if not plan.start:
         moved &= t > 1
@@ -214,13 +216,6 @@ def _move(
     arm = steps.hop(world.next_hop, walk.position, bound.goal)
     reached = arm == bound.goal
     return walk._replace(bound=steps.counted(bound, deciding, reached)), arm, deciding & reached
-
-
-def _reward_noise(plan: Plan, world: World, bits: UInt32[Array, ""], dtype: Any) -> Float[Array, ""]:
-    if plan.noise == "gaussian":
-        return world.noise_scale * chance.normal(bits, dtype)
-    levels = 2 * world.noise_scale + 1
-    return jnp.floor(chance.uniform(bits, dtype) * levels) - world.noise_scale
 
 
 def _cost(

@@ -19,6 +19,7 @@ import numpy as np
 from explorelab.agents.factors import Agent
 from explorelab.agents.parameters import about
 from explorelab.tasks import Task
+from explorelab.tasks.noise import noise_kind
 
 FAR = 16
 """Means this many times as large as what they differ by, or vary by, are counted from the best of them."""
@@ -220,7 +221,7 @@ def _too_slow(n: Numbers, limits: Limits) -> str | None:
 
 
 def _too_many_levels(n: Numbers, limits: Limits) -> str | None:
-    if n.task.noise.kind == "gaussian" or n.task.noise.scale <= limits.levels:
+    if not noise_kind(n.task.noise.kind).whole or n.task.noise.scale <= limits.levels:
         return None
     return f"whole rewards from -{n.task.noise.scale:g} to {n.task.noise.scale:g} cannot all be drawn"
 

@@ -1,12 +1,10 @@
 """Tasks: what each arm is worth, how rewards vary, where one may go next and what a move costs."""
 
+from explorelab.tasks.noise import Noise, NoiseKind, add_noise, gaussian_noise, integer_noise
 from explorelab.tasks.task import (
-    Noise,
     Task,
     bandit,
-    gaussian_noise,
     grid,
-    integer_noise,
     landscape,
     line,
     on_graph,
@@ -17,7 +15,9 @@ from explorelab.tasks.task import (
 
 __all__ = [
     "Noise",
+    "NoiseKind",
     "Task",
+    "add_noise",
     "bandit",
     "gaussian_noise",
     "grid",

@@ -12,26 +12,13 @@ from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.tasks.graphs import Moves, moves
+from explorelab.tasks.noise import Noise, gaussian_noise, integer_noise
 from explorelab.tasks.places import distances_between, walks_between
 
 LARGEST_COST = 1e30
 """Sums of costs stay finite in single precision."""
 
 type Vector = np.ndarray
-
-
-@dataclass(frozen=True)
-class Noise:
-    """How a reward varies about its arm's mean."""
-
-    kind: Literal["gaussian", "integer-uniform"]
-    scale: float
-    """Standard deviation (gaussian), or the largest deviation (integer-uniform on -scale .. scale)."""
-
-    @property
-    def var(self) -> float:
-        """Variance of a reward; for integers -h .. h it is h (h + 1) / 3, so 10 for the paper's -5 .. 5."""
-        return self.scale**2 if self.kind == "gaussian" else self.scale * (self.scale + 1) / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +105,6 @@ def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
     task = bandit(array.ravel(), noise_var, name)
     x, y = np.divmod(np.arange(array.size), array.shape[1])
     return replace(task, places=np.stack([x, y], axis=1).astype(float))
-
-
-@door
-def gaussian_noise(noise_var: Any) -> Noise:
-    """Gaussian reward noise of this variance."""
-    return Noise("gaussian", float(np.sqrt(_scalar("noise_var", noise_var, at_least=0))))
-
-
-@door
-def integer_noise(largest: Any) -> Noise:
-    """A whole number drawn uniformly from -largest .. largest, as in the paper's experiment (5 there)."""
-    return Noise("integer-uniform", checks.whole("largest", largest, at_least=0))
 
 
 @door

@@ -18,6 +18,7 @@ from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.tasks import Task
+from explorelab.tasks.noise import is_gaussian
 
 NEARLY_UNINFORMATIVE = 1e-3
 """A prior worth less than this many rewards is taken for uninformative, as the paper does in its own figures."""
@@ -90,7 +91,7 @@ def _misfit(agent: Agent, task: Task, algorithm: theory.AlgorithmName | None) ->
     assumed = float(agent.params.get("noise_var", task.noise.var))
     if not math.isclose(assumed, task.noise.var):
         return f"The bounds need the agent to know the noise variance, {task.noise.var:g}; it assumes {assumed:g}."
-    if task.noise.kind != "gaussian":
+    if not is_gaussian(task.noise.kind):
         return f"The bounds are for Gaussian rewards; here the noise is {task.noise.kind}."
     return _misfit_of_prior(agent, task) if task.noise.var > 0 else ""
 

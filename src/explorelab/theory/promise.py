@@ -11,6 +11,7 @@ import xarray as xr
 
 from explorelab._support.door import door
 from explorelab.errors import InputError, unknown_name
+from explorelab.tasks.noise import is_gaussian
 from explorelab.theory._checks import Floats, Times, checked_costs, checked_means, checked_n_between, checked_times
 from explorelab.theory.arm_sums import cost_of_transitions, gaps, lai_robbins_visits, regret_of_visits
 from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE
@@ -100,7 +101,7 @@ def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_
         "so a yardstick and not a bound at a finite T."
     )
     of_what = "asymptotic"
-    if noise != "gaussian":
+    if not is_gaussian(noise):
         of_what += ", for Gaussian noise"
         when += f" It is for Gaussian noise of the same variance; with {noise} noise the true limit is another."
     visits = np.full((times.size, means.size), np.nan) if why_not else lai_robbins_visits(means, noise_var, times)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from explorelab.tasks import Task, grid, on_graph
 from explorelab.tasks.graphs import Moves
+from explorelab.tasks.noise import noise_kind
 
 type Dynamic = Literal["standard", "neighbour", "travel"]
 
@@ -188,10 +189,5 @@ def _other(names: tuple[str, ...], name: str) -> str:
 
 def reward(task: Task, arm: int, *seed: int) -> float:
     """A reward from this arm: the same for the same seed. Whole numbers where means and noise are whole."""
-    rng: Any = np.random.default_rng(seed)
-    if task.noise.kind == "integer-uniform":
-        largest = int(task.noise.scale)
-        noise = float(rng.integers(-largest, largest, endpoint=True))
-    else:
-        noise = float(rng.normal(0.0, task.noise.scale))
-    return float(task.means[arm]) + noise
+    rng = np.random.default_rng(seed)
+    return float(task.means[arm]) + noise_kind(task.noise.kind).draw(task.noise.scale, rng)

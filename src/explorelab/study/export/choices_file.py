@@ -13,6 +13,7 @@ from explorelab.study.config.design import Study
 from explorelab.study.export.cells import safe
 from explorelab.study.export.rows import Choice, Played
 from explorelab.tasks import Task
+from explorelab.tasks.noise import noise_kind
 
 COLUMNS = (
     "participant", "block", "trial", "arm", "reward", "missed", "available", "reaction_time_ms", "timing", "dynamic",
@@ -87,8 +88,9 @@ def _noise(tasks: list[Task]) -> tuple[dict[str, Any], str]:
     if len(variances) > 1:
         return {}, f"The variance of rewards differs between landscapes ({', '.join(f'{v:g}' for v in sorted(variances))})."
     (kind, scale), *others = sorted(kinds)
-    if kind == "integer-uniform" and not others:
-        return {"integer_noise": int(scale)}, ""
+    key = noise_kind(kind).key
+    if key and not others:
+        return {key: int(scale)}, ""
     return {"noise_var": variances.pop()}, ""
 
 

@@ -7,10 +7,12 @@ import re
 from typing import Any, NamedTuple
 
 from explorelab.study.session.doubts import REASONS
+from explorelab.tasks.noise import NOISES
 
 SCHEMA = "Psych-DS 0.4.0"
 
 MILLISECONDS, POINTS = "milliseconds", "points"
+NOISE_NAMES = ", or ".join(f"{kind.name} ({kind.meaning})" if kind.meaning else kind.name for kind in NOISES.values())
 
 
 class Variable(NamedTuple):
@@ -97,7 +99,7 @@ VARIABLES: dict[str, Variable] = {
     "x": Variable("Column of the square from the left, from 0.", least=0),
     "y": Variable("Row of the square from the top, from 0.", least=0),
     "mean_reward": Variable("Mean reward of the square.", POINTS),
-    "noise": Variable("How rewards vary: gaussian, or integer-uniform (whole numbers, each as likely)."),
+    "noise": Variable(f"How rewards vary: {NOISE_NAMES}."),
     "reward_variance": Variable("Variance of a reward about its mean.", "points squared", 0),
 }
 """Every column of every file; a name means the same wherever it occurs."""

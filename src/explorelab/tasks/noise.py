@@ -1,0 +1,162 @@
+"""Reward noise: every kind in one table, with all that anyone asks of it. A new kind is one entry (`add_noise`).
+
+JAX loads when a simulation draws; whoever serves a study draws with NumPy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.errors import InputError
+
+
+@dataclass(frozen=True)
+class NoiseKind:
+    """A kind of reward noise, with mean 0 and one number, its scale, for how much rewards vary."""
+
+    name: str
+    words: str
+    """What it is called in a sentence."""
+    var_of_scale: Callable[[float], float]
+    scale_of_var: Callable[[float], float | None]
+    """The scale that has this variance; None: there is none."""
+    quantile: Callable[[Any, Any], Any]
+    """With JAX, from the scale and a number between 0 and 1: the deviation that is exceeded with probability 1 - u."""
+    draw: Callable[[float, np.random.Generator], float]
+    """With NumPy, from the scale and a generator: one deviation."""
+    gaussian: bool = False
+    whole: bool = False
+    """Whether deviations are whole numbers, from -scale to scale, so that the scale is one too."""
+    aliases: tuple[str, ...] = ()
+    meaning: str = ""
+    """What the name alone does not say, for those who meet it in a table of data."""
+    variances: str = ""
+    """Which variances it can have, if not all."""
+    key: str = ""
+    """Key of a [task] table that gives its scale; nothing: there is none, and its variance is given."""
+
+
+def _gaussian_quantile(scale: Any, u: Any) -> Any:
+    from jax import lax
+
+    return scale * (math.sqrt(2) * lax.erf_inv(2 * u - 1))
+
+
+def _integer_quantile(scale: Any, u: Any) -> Any:
+    import jax.numpy as jnp
+
+    levels = 2 * scale + 1
+    return jnp.floor(u * levels) - scale
+
+
+def _integer_scale(var: float) -> float | None:
+    largest = (math.sqrt(1 + 12 * var) - 1) / 2
+    return float(round(largest)) if abs(largest - round(largest)) <= 1e-6 else None
+
+
+NOISES: dict[str, NoiseKind] = {}
+"""Every kind by its name."""
+
+
+def add_noise(kind: NoiseKind) -> None:
+    """Enter a kind of noise into the table; from then on tasks, simulations and generated choices can have it."""
+    known = _by_any_name()
+    for name in (kind.name, *kind.aliases):
+        # Compiled programs know a kind by its name: the same name must mean the same for ever.
+        if known.get(name, kind) != kind:
+            raise InputError(f"there is a noise named {name!r} already: give the new one another name.")
+    NOISES[kind.name] = kind
+
+
+def _by_any_name() -> dict[str, NoiseKind]:
+    return {name: kind for kind in NOISES.values() for name in (kind.name, *kind.aliases)}
+
+
+def noise_kind(name: Any) -> NoiseKind:
+    """The kind of noise of this name or alias; an unknown one is an error."""
+    return checks.one_of("noise", name, _by_any_name())
+
+
+def is_gaussian(name: str) -> bool:
+    """Whether this is the name of Gaussian noise; a name of another machine's table is taken for another kind."""
+    kind = _by_any_name().get(name)
+    return kind is not None and kind.gaussian
+
+
+def scale_for(name: Any, var: float) -> float:
+    """The scale at which noise of this kind has this variance, or an error that says which variances it can have."""
+    kind = noise_kind(name)
+    scale = kind.scale_of_var(var)
+    if scale is None:
+        rule = kind.variances or f"the variance must be one that {kind.words} can have"
+        raise InputError(f"{rule}, which {var:g} is not: use gaussian noise.")
+    return scale
+
+
+add_noise(
+    NoiseKind(
+        name="gaussian",
+        words="Gaussian noise",
+        var_of_scale=lambda sd: sd**2,
+        scale_of_var=math.sqrt,
+        quantile=_gaussian_quantile,
+        draw=lambda sd, rng: float(rng.normal(0.0, sd)),
+        gaussian=True,
+    )
+)
+add_noise(
+    NoiseKind(
+        name="integer-uniform",
+        words="whole-number noise",
+        # 10 for the paper's -5 .. 5.
+        var_of_scale=lambda largest: largest * (largest + 1) / 3,
+        scale_of_var=_integer_scale,
+        quantile=_integer_quantile,
+        draw=lambda largest, rng: float(rng.integers(-int(largest), int(largest), endpoint=True)),
+        whole=True,
+        aliases=("integer",),
+        meaning="whole numbers, each as likely",
+        variances="whole numbers from -h to h have variance h (h + 1) / 3",
+        key="integer_noise",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How a reward varies about its arm's mean."""
+
+    kind: str
+    """A name of the table."""
+    scale: float
+    """Standard deviation (gaussian), or the largest deviation (integer-uniform on -scale .. scale)."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", noise_kind(self.kind).name)
+
+    @property
+    def var(self) -> float:
+        """Variance of a reward."""
+        return noise_kind(self.kind).var_of_scale(self.scale)
+
+
+@door
+def gaussian_noise(noise_var: Any) -> Noise:
+    """Gaussian reward noise of this variance."""
+    var = checks.real("noise_var", noise_var, at_least=0)
+    if var.ndim:
+        raise InputError(f"noise_var must be one number, got an array of shape {var.shape}.")
+    return Noise("gaussian", float(np.sqrt(float(var))))
+
+
+@door
+def integer_noise(largest: Any) -> Noise:
+    """A whole number drawn uniformly from -largest .. largest, as in the paper's experiment (5 there)."""
+    return Noise("integer-uniform", checks.whole("largest", largest, at_least=0))
