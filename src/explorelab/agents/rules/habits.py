@@ -12,7 +12,7 @@ axes: on a grid, it is the number of squares passed. The first choice of a block
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -73,15 +73,33 @@ class Habit(NamedTuple):
     change: Change
     parameter: str
     default: float
+    walks: bool = False
+    """Whether it asks how long the walks between arms are (`walks` among the parameters)."""
 
 
 HABITS: dict[str, Habit] = {
     "stay": Habit(_stay, "stickiness", 1.0),
-    "travel": Habit(_travel, "travel_cost", 1.0),
+    "travel": Habit(_travel, "travel_cost", 1.0, walks=True),
     "novelty": Habit(_novelty, "novelty", 1.0),
     "lapse": Habit(_lapse, "lapse", 0.05),
 }
 """In the order in which they act, whatever the order in which they are named."""
+
+
+def add_habit(name: str, habit: Habit) -> None:
+    """Enter a habit into the table; from then on `with_habits` and the names of agents know it.
+
+    It acts after the others, and before lapses, which mix what all of them make of the rule with pure chance.
+    """
+    if HABITS.get(name) == habit:
+        return
+    taken = {known.parameter for known in HABITS.values()}
+    # Compiled programs know a habit by its name: the same name must mean the same for ever.
+    if name in HABITS or habit.parameter in taken:
+        what = f"habit {name!r}" if name in HABITS else f"habit with the parameter {habit.parameter!r}"
+        raise InputError(f"there is a {what} already: give the new one another name.")
+    HABITS[name] = habit
+    HABITS["lapse"] = HABITS.pop("lapse")
 
 
 @cache
@@ -99,13 +117,13 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
     ) -> Int[Array, ""]:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
-    walks = rule.walks or "travel" in habits
+    walks = rule.walks or any(HABITS[name].walks for name in habits)
     return replace(rule, name="+".join((rule.name, *habits)), log_probs=log_probs, draw=draw, walks=walks)
 
 
 @door
 def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
-    """The agent with these habits: "stay", "travel", "novelty", "lapse"; and values for their parameters.
+    """The agent with these habits ("stay", "travel", "novelty", "lapse" or one added) and values for their parameters.
 
     `with_habits(agent, "stay", lapse=0.02)` keeps to the last arm (stickiness 1) and lapses in 2 % of choices. The result
     simulates and fits like any agent; the habits' parameters are free in a fit.
@@ -131,20 +149,19 @@ def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
         rule=replace(agent.rule, choice=habitual(agent.rule.choice, wanted)),
         params={**agent.params, **params},
         given={**agent.given, **{name: float(value) for name, value in params.items()}},
-        build=_rebuild(agent, wanted, values),
+        build=None if agent.build is None else _rebuild(agent.build, wanted, values),
         free=(*agent.free, *params),
     )
 
 
-def _rebuild(agent: Agent, habits: tuple[str, ...], values: dict[str, Any]) -> Callable[..., Agent]:
+def _rebuild(build_bare: Callable[..., Agent], habits: tuple[str, ...], values: dict[str, Any]) -> Callable[..., Agent]:
     """Builds the agent with the same habits and other values, for sweeps and fits."""
     own = {HABITS[name].parameter for name in habits}
 
     def build(**given: Any) -> Agent:
-        assert agent.build is not None
-        base = agent.build(**{name: value for name, value in given.items() if name not in own})
+        base = build_bare(**{name: value for name, value in given.items() if name not in own})
         return with_habits(base, *habits, **{**values, **{name: given[name] for name in own & given.keys()}})
 
     # Whoever asks what the agent can be given hears of its own parameters too.
-    build.__wrapped__ = agent.build  # type: ignore[attr-defined]
+    build.__wrapped__ = build_bare  # type: ignore[attr-defined]
     return build
