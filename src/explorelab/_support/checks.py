@@ -31,6 +31,13 @@ def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
     return array
 
 
+def is_number(value: Any) -> bool:
+    """Whether the value is a finite number; true and false are not."""
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or math.isfinite(value))
+    )
+
+
 def shown(value: Any, most: int = 80) -> str:
     """The value in one line of an error message, cut where it is long."""
     text = " ".join(repr(value).split())

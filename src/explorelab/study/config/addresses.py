@@ -6,8 +6,9 @@ import os
 import re
 from urllib.parse import urlsplit
 
+from explorelab._support.toml_file import shown
 from explorelab.errors import InputError
-from explorelab.study.config.fields import TomlFile, shown
+from explorelab.study.config.fields import TomlFile
 
 DATABASE = "EXPLORELAB_DATABASE"
 """The environment variable whose database wins over the study's."""

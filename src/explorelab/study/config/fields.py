@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
-import math
-import re
-import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from explorelab._support import checks
-from explorelab._support.toml_lines import KeyPath, lines_of
+from explorelab._support import toml_file
+from explorelab._support.checks import is_number
+from explorelab._support.toml_file import PlacedError, Toml, shown
+from explorelab._support.toml_lines import KeyPath
 from explorelab.errors import InputError, unknown_name
 
 
@@ -33,62 +31,36 @@ class Problems:
             raise InputError("\n".join(sentences))
 
 
-def shown(value: Any) -> str:
-    """The value as TOML would write it, as far as a message needs it."""
-    return str(value).lower() if isinstance(value, bool) else checks.shown(value)
-
-
-def is_number(value: Any) -> bool:
-    """Whether the value is a finite number; true and false are not."""
-    return (
-        isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or math.isfinite(value))
-    )
-
-
 def read_text(file: Path, problems: Problems) -> str | None:
     """The text of a file in UTF-8, with or without a byte order mark."""
     try:
-        data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
-        return data.decode("utf-8").replace("\r\n", "\n")
-    except OSError as error:
-        problems.add(file, None, f"cannot read the file: {error.strerror or error}.")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        problems.add(file, line, f"expected text in UTF-8, got the byte 0x{data[error.start]:02x}.")
+        return toml_file.read_text(file)
+    except PlacedError as error:
+        problems.add(file, error.line, error.sentence)
     return None
 
 
 def read_toml(file: Path, problems: Problems) -> TomlFile | None:
     """A TOML file, with the lines of its settings."""
-    text = read_text(file, problems)
-    if text is None:
-        return None
     try:
-        return TomlFile(file, tomllib.loads(text), lines_of(text), problems)
-    except RecursionError:
-        problems.add(file, None, "expected a TOML file, got lists or tables nested too deeply.")
-    except ValueError as error:  # also of a number with thousands of digits
-        place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
-        reason = str(error)[: place.start()] if place else str(error)
-        line = None if place is None else int(place[1] or text.rstrip("\n").count("\n") + 1)
-        problems.add(file, line, f"expected TOML, got something else: {reason[:1].lower()}{reason[1:]}.")
+        return TomlFile(toml_file.read_toml(file), problems)
+    except PlacedError as error:
+        problems.add(file, error.line, error.sentence)
     return None
 
 
 class TomlFile:
     """What a TOML file says, and where."""
 
-    def __init__(self, file: Path, values: dict[str, Any], lines: dict[KeyPath, int], problems: Problems) -> None:
-        self.file = file
-        self.values = values
-        self._lines = lines
+    def __init__(self, toml: Toml, problems: Problems) -> None:
+        self.file = toml.file
+        self.values = toml.values
+        self._toml = toml
         self._problems = problems
 
     def problem(self, at: KeyPath, sentence: str) -> None:
         """Something is wrong with the value there; the line is that of the nearest thing that is in the file."""
-        while at and at not in self._lines:
-            at = at[:-1]
-        self._problems.add(self.file, self._lines.get(at), sentence)
+        self._problems.add(self.file, self._toml.line_of(at), sentence)
 
     def only(self, kind: str, values: Iterable[str], known: Collection[str], at: KeyPath = ()) -> None:
         """Refuse names that are not known, with the nearest one that is."""

@@ -7,10 +7,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from explorelab._support.toml_file import shown
 from explorelab.errors import InputError
 from explorelab.study.config.addresses import database_of, wrong_redirect
 from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Payment, Server, Study
-from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml, shown
+from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml
 from explorelab.study.config.landscapes import read_landscape
 from explorelab.study.config.shared_files import files_of
 from explorelab.study.config.texts import FILES, filled, read_texts

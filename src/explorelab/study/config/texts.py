@@ -14,9 +14,10 @@ from typing import Any
 from babel import Locale, UnknownLocaleError
 from babel.numbers import format_decimal
 
+from explorelab._support.toml_file import shown
 from explorelab.errors import unknown_name
 from explorelab.study.config.design import Payment, Study, Texts
-from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml, shown
+from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The files of a new study."""
