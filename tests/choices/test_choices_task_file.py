@@ -85,7 +85,7 @@ TASK_FILES = {
     "means of another grid": ("[task]\ngrid = [2, 2]\nmeans = [[1, 2, 3, 4]]", "2 x 2", "1 x 4"),
     "means without a column": ("[task]\narms = 4\n[task.means]\nA = [1, 2, 3, 4]", "means_by"),
     "column without means": ('[task]\narms = 4\nmeans_by = "land"', "means"),
-    "means of a landscape": ('[task]\nlandscape = "A"\nmeans = [1]', "own means"),
+    "means of a landscape": ('[task]\nlandscape = "A"\nmeans = [1]', "got landscape and means"),
     "unknown landscape": ('[task]\nlandscape = "C"', "landscape", "'C'"),
     "missing file of means": ('[task]\narms = 4\nmeans = "nowhere.csv"', "nowhere.csv", "cannot read"),
     "missing file of places": ('[task]\ncoordinates = "nowhere.csv"', "nowhere.csv", "cannot read"),

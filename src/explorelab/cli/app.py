@@ -17,6 +17,8 @@ from explorelab.cli.options import AsJson, long_work, whole_summaries
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import xarray as xr
 
 app = typer.Typer(
@@ -162,6 +164,7 @@ def simulate(
 
     from explorelab._support.files import check_writable, write_whole
     from explorelab._support.name_value import name_and_value
+    from explorelab._support.toml_file import told_where
     from explorelab._support.written_numbers import DIGITS
     from explorelab.cli import flags
     from explorelab.errors import PrecisionWarning
@@ -195,10 +198,10 @@ def simulate(
         how.setdefault("visits", "times")
     if save is None:
         how.setdefault("keep", "statistics")
-    with long_work(), warnings.catch_warnings():
+    with long_work(), warnings.catch_warnings(), told_where(*tables.values()):
         # What there is to say of the precision stands in the result, and is printed with it.
         warnings.simplefilter("ignore", PrecisionWarning)
-        runs = run(who, where, sweep=tables["sweep"], **how)
+        runs = run(who, where, sweep=dict(tables["sweep"]), **how)
     if save is not None:
         write_whole(save, lambda path: _save(runs, path))
     if csv is not None:
@@ -234,6 +237,7 @@ def bounds(
     as_json: AsJson = False,
 ) -> None:
     """Say what theory promises for an agent on a task, and where it promises nothing."""
+    from explorelab._support.toml_file import told_where
     from explorelab.cli import catalogue, flags
     from explorelab.simulation import run_file
     from explorelab.theory.agent_bounds import bounds as promised
@@ -244,7 +248,8 @@ def bounds(
     how = run_file.check_run(tables["run"])
     at = flags.whole_numbers("--times", times) if times is not None else how.get("times") or flags.few_times(how["horizon"])
     who, where = run_file.build_agent(tables["agent"]), run_file.build_task(tables["task"])
-    table = promised(who, where, how["horizon"], times=at, epsilon=epsilon)
+    with told_where(*tables.values()):
+        table = promised(who, where, how["horizon"], times=at, epsilon=epsilon)
     if as_json:
         print(json.dumps(catalogue.bounds_as_json(table), allow_nan=False))
     else:
@@ -275,7 +280,7 @@ def _save(runs: xr.Dataset, path: Path) -> None:
     runs.to_netcdf(path, engine="h5netcdf")
 
 
-def _bounds_if_any(agent: Any, task: Any, runs: xr.Dataset, sweep: dict[str, Any]) -> xr.Dataset | None:
+def _bounds_if_any(agent: Any, task: Any, runs: xr.Dataset, sweep: Mapping[str, Any]) -> xr.Dataset | None:
     """Bounds for the figure; a sweep has several and shows none."""
     from explorelab.theory.agent_bounds import bounds as promised
 

@@ -8,13 +8,19 @@ from typing import Any
 
 from explorelab._support import checks
 from explorelab._support.name_value import name_and_value
+from explorelab._support.toml_file import TomlTable
 from explorelab.errors import InputError
 from explorelab.simulation import run_file
+from explorelab.tasks.arms_table import PLACES, SOURCES
+from explorelab.tasks.task_table import NOISES, TASK_KEYS
+
+INSTEAD = ((SOURCES, (*SOURCES, *PLACES, "layout")), (tuple(NOISES), tuple(NOISES)))
+"""Where a flag gives one of the first settings of a task, the second ones of the file no longer mean anything."""
 
 
 def task_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
     """What the flags say of the task, by the names of its table."""
-    given = {name: flags[name] for name in run_file.TASK_KEYS if flags[name] is not None}
+    given = {name: flags[name] for name in TASK_KEYS if flags.get(name) is not None}
     if "means" in given and not Path(given["means"]).is_file():
         given["means"] = _numbers_or_file("--means", given["means"])
     return given
@@ -22,19 +28,20 @@ def task_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 def tables_from(
     config: Path | None, agent: str | None, parameters: list[str] | None, task: dict[str, Any]
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, TomlTable]:
     """The tables of the file, if there is one, with the flags written over them."""
-    tables = run_file.read_spec(config) if config is not None else {name: {} for name in run_file.TABLES}
+    tables = run_file.read_spec(config) if config is not None else run_file.no_tables()
     if agent is not None:
         if agent != tables["agent"].get("name", agent):
             # Parameters of another agent's table mean nothing to this one.
-            tables["agent"] = {}
+            tables["agent"].clear()
         tables["agent"]["name"] = agent
-    tables["agent"] |= dict(name_and_value("--set", text) for text in parameters or [])
-    rewards = {"landscape", "profile", "means"}
-    if rewards & task.keys():
-        tables["task"] = {name: v for name, v in tables["task"].items() if name not in rewards | {"layout"}}
-    tables["task"] |= task
+    tables["agent"].update(name_and_value("--set", text) for text in parameters or [])
+    for flags, settings in INSTEAD:
+        if task.keys() & set(flags):
+            for key in tables["task"].keys() & set(settings):
+                del tables["task"][key]
+    tables["task"].update(task)
     return tables
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,19 +15,50 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.counted import counted
+from explorelab._support.toml_file import SettingError, shown
+from explorelab._support.toml_lines import KeyPath
 from explorelab.errors import InputError
 
 
-def numbers_of(name: str, value: Any, folder: Path) -> np.ndarray:
-    """One or two dimensions of numbers: as they are, or from a file in the folder."""
+def numbers_of(name: str, value: Any, folder: Path = Path(), at: KeyPath = (), largest: float = math.inf) -> np.ndarray:
+    """One or two dimensions of numbers: as they are, or from a file in the folder.
+
+    `at` is where a table has them, so that an error can tell which one is wrong; none may lie beyond `largest`.
+    """
+    bounds = "numbers, neither NaN nor infinite" if math.isinf(largest) else f"{-largest} to {largest} points"
     if isinstance(value, str):
-        value = read_numbers(str(folder / value))
-    array = checks.numbers(name, value)
+        array = checks.numbers(name, read_numbers(str(folder / value)))
+        if abs(array).max(initial=0) > largest:
+            raise InputError(f"{name} must be {bounds}, got {abs(array).max():g}.")
+    else:
+        listed = _as_lists(value)
+        if not isinstance(listed, list) or not listed or listed[0] == []:
+            raise InputError(f"{name} must be a list of numbers, of lists of numbers, or a file, got {shown(value)}.")
+        _check_lists(name, listed, at, bounds, min(largest, sys.float_info.max))
+        array = np.array(listed, dtype=float)
     if array.ndim not in (1, 2) or array.size == 0:
-        raise InputError(
-            f"{name} must be a list of numbers, a table means[x][y], or a file of them, got {checks.shown(value)}."
-        )
+        raise InputError(f"{name} must have one or two dimensions, got an array of shape {array.shape}.")
     return array
+
+
+def _as_lists(value: Any) -> Any:
+    """Arrays, and lists of them, as lists of plain numbers."""
+    if hasattr(value, "__array__"):
+        return np.asarray(value).tolist()
+    return [_as_lists(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _check_lists(name: str, listed: list[Any], at: KeyPath, bounds: str, largest: float) -> None:
+    """Refuse lists of different lengths, and what is not a number."""
+    nested = isinstance(listed[0], list)
+    for x, row in enumerate(listed):
+        if isinstance(row, list) != nested or (nested and len(row) != len(listed[0])):
+            wanted = f"a list of {len(listed[0])} numbers as the first is" if nested else "a number as the first is"
+            raise SettingError((*at, x), f"{name}: each must be {wanted}, got {shown(row)}.")
+        for y, number in enumerate(row if nested else [row]):
+            if not checks.is_number(number) or abs(number) > largest:
+                place = (*at, x, y) if nested else (*at, x)
+                raise SettingError(place, f"{name} must be {bounds}, got {shown(number)}.")
 
 
 def means_for_each(value: Any, folder: Path) -> dict[str, np.ndarray]:
@@ -35,7 +68,10 @@ def means_for_each(value: Any, folder: Path) -> dict[str, np.ndarray]:
         value = _json(path) if path.suffix == ".json" else _labelled_rows(path)
     if not isinstance(value, Mapping) or not value:
         raise InputError(f"means must be a table with means for each value of means_by, got {checks.shown(value)}.")
-    means = {str(label): numbers_of(f"means of {label}", numbers, folder) for label, numbers in value.items()}
+    means = {
+        str(label): numbers_of(f"means of {label}", numbers, folder, ("means", str(label)))
+        for label, numbers in value.items()
+    }
     shapes = {array.shape for array in means.values()}
     if len(shapes) > 1:
         raise InputError(f"means must have as many numbers for each value of means_by, got shapes {sorted(shapes)}.")

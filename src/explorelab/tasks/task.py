@@ -13,7 +13,7 @@ from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.tasks.graphs import Moves, moves
 from explorelab.tasks.noise import Noise, gaussian_noise, integer_noise
-from explorelab.tasks.places import distances_between, walks_between
+from explorelab.tasks.places import distances_between, grid_places, walks_between
 
 LARGEST_COST = 1e30
 """Sums of costs stay finite in single precision."""
@@ -102,9 +102,7 @@ def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
     array = checks.numbers("means", means)
     if array.ndim != 2 or array.size == 0:
         raise InputError(f"means of a grid must have two dimensions, x and y, got an array of shape {array.shape}.")
-    task = bandit(array.ravel(), noise_var, name)
-    x, y = np.divmod(np.arange(array.size), array.shape[1])
-    return replace(task, places=np.stack([x, y], axis=1).astype(float))
+    return replace(bandit(array.ravel(), noise_var, name), places=grid_places(*array.shape))
 
 
 @door

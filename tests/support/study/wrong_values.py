@@ -190,7 +190,7 @@ WRONG = {
     "two kinds of noise": (
         'landscape = "A" ',
         'landscape = "A"\ninteger_noise = 1\nnoise_var = 1 ',
-        "[landscapes.a] must have one of integer_noise and noise_var, got integer_noise and noise_var.",
+        "[landscapes.a] a task has one of integer_noise and noise_var, got both.",
         2,
     ),
     "noise in parts": (

@@ -12,7 +12,7 @@ axes: on a grid, it is the number of squares passed. The first choice of a block
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple

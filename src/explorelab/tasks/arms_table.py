@@ -1,0 +1,150 @@
+"""What a [task] table says of the arms: how many there are, where they lie, what they are called and worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab._support.toml_file import SettingError, about, shown, text_of
+from explorelab.errors import InputError
+from explorelab.tasks.number_files import means_for_each, numbers_of, places_of
+from explorelab.tasks.places import grid_places, grid_shape
+from explorelab.tasks.task import Task, landscape, profile
+
+SOURCES = ("landscape", "profile", "means")
+PAPERS: dict[str, Callable[[str], Task]] = {"landscape": landscape, "profile": profile}
+PLACES = ("grid", "coordinates", "arms")
+LAYOUTS = ("bandit", "line", "grid")
+
+
+class Arms(NamedTuple):
+    """What the arms are."""
+
+    n_arms: int
+    places: np.ndarray | None = None
+    """Where each arm lies (arm x dimension); None: nowhere in particular."""
+    shape: tuple[int, int] | None = None
+    """Width and height of a grid."""
+    names: tuple[str, ...] | None = None
+
+
+def either(words: Collection[str]) -> str:
+    """The words, as one says from which to take one."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}"
+
+
+def paper_task(table: Mapping[str, Any]) -> Task | None:
+    """The landscape or profile of the paper, if the table names one."""
+    sources = [key for key in SOURCES if key in table]
+    if len(sources) > 1:
+        raise SettingError((sources[0],), f"a task needs one of {either(SOURCES)}, got {' and '.join(sources)}.")
+    source = next((key for key in PAPERS if key in table), None)
+    if source is None:
+        return None
+    for key in ("layout", "means_by"):
+        if key in table:
+            raise SettingError((key,), f"{key} belongs to means; a {source} has its own.")
+    text_of(table, source)
+    with about(source):
+        return PAPERS[source](table[source])
+
+
+def means_in(table: Mapping[str, Any], folder: Path, largest: float, by_column: bool) -> dict[str, np.ndarray]:
+    """The means under "", or, where there may be a column `means_by` that tells them apart, by its values."""
+    means = table.get("means")
+    if "means_by" in table and "means" in table:
+        with about("means"):
+            return means_for_each(means, folder)
+    if "means_by" in table and not PAPERS.keys() & table.keys():
+        sentence = "means_by needs means: a table [task.means], or a file, with means for each value of that column."
+        raise SettingError(("means_by",), sentence)
+    if isinstance(means, Mapping) and by_column:
+        sentence = "means for several values need means_by: the name of the column that holds those values."
+        raise SettingError(("means",), sentence)
+    with about("means"):
+        return {"": numbers_of("means", means, folder, ("means",), largest)} if "means" in table else {}
+
+
+def arms_in(table: Mapping[str, Any], folder: Path, paper: Task | None, means: Mapping[str, np.ndarray]) -> Arms | None:
+    """What the arms are, as far as the table tells."""
+    names = _names(table)
+    given = [key for key in (*PLACES, *PAPERS) if key in table and not (names and key == "arms")]
+    if len(given) > 1:
+        raise SettingError((given[0],), f"a task has one of {', '.join((*PLACES, *PAPERS))}, got {' and '.join(given)}.")
+    if "layout" in table and (given or not means):
+        sentence = "layout says how means lie: leave it out where the task has a grid, coordinates or arms."
+        raise SettingError(("layout",), sentence)
+    arms = Arms(len(names)) if names else None
+    if paper is not None:
+        arms = Arms(paper.n_arms, paper.places, grid_shape(paper.places))
+    elif given:
+        with about(given[0]):
+            arms = _placed(given[0], table[given[0]], folder)
+    elif means:
+        arms = _lying(next(iter(means.values())), text_of(table, "layout"))
+    if arms is None or names is None:
+        return arms
+    if len(names) != arms.n_arms:
+        raise SettingError(("arms",), f"arms must have a name for each of the {arms.n_arms} arms, got {len(names)}.")
+    return arms._replace(names=names)
+
+
+def _names(table: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The names of the arms, if they have any: text, each once, that a list of arms can hold."""
+    names = table.get("arms")
+    if not isinstance(names, list | tuple):
+        return None
+    if not names:
+        raise SettingError(("arms",), "arms must be a number, or a list of names, got an empty list.")
+    for number, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip() or name != name.strip() or set(name) & set(",;|[](){}\n\t"):
+            wanted = "a number, or names without commas, semicolons, bars and brackets"
+            raise SettingError(("arms", number), f"arms must be {wanted}, got {shown(name)}.")
+        if name in names[:number]:
+            sentence = f"arms must have each name once, got {name!r} {names.count(name)} times."
+            raise SettingError(("arms", number), sentence)
+    return tuple(names)
+
+
+def _placed(key: str, value: Any, folder: Path) -> Arms:
+    """The arms on a grid, at coordinates, or so many of them nowhere in particular."""
+    if key == "coordinates":
+        places = places_of(key, value, folder)
+        return Arms(len(places), places)
+    if key == "arms":
+        return Arms(checks.whole(key, value, at_least=1))
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise InputError(f"grid must be [width, height], got {shown(value)}.")
+    width, height = (checks.whole(f"grid[{i}]", side, at_least=1) for i, side in enumerate(value))
+    return Arms(width * height, grid_places(width, height), (width, height))
+
+
+def _lying(means: np.ndarray, layout: str | None) -> Arms:
+    """Arms that lie as their means are written, or as `layout` says."""
+    with about("layout"):
+        checks.one_of("layout", "bandit" if layout is None else layout, dict.fromkeys(LAYOUTS, 0))
+    if means.ndim == 2 and layout in (None, "grid"):
+        return Arms(means.size, grid_places(*means.shape), (means.shape[0], means.shape[1]))
+    if layout == "grid" or means.ndim != 1:
+        sentence = f"means[x][y] of a grid have two dimensions, others one, got shape {means.shape}."
+        raise SettingError(("means",), sentence)
+    return Arms(len(means), np.arange(len(means), dtype=float)[:, None] if layout == "line" else None)
+
+
+def flat_means(label: str, means: np.ndarray, arms: Arms) -> np.ndarray:
+    """The means as a list, one for each arm."""
+    name = f"means of {label}" if label else "means"
+    if means.ndim == 2 and arms.shape is not None and means.shape != arms.shape:
+        came = " x ".join(map(str, means.shape))
+        raise SettingError(
+            ("means",), f"{name} must be a table means[x][y] of {arms.shape[0]} x {arms.shape[1]}, got {came}."
+        )
+    if means.size != arms.n_arms or (means.ndim == 2 and arms.shape is None):
+        sentence = f"{name} must have one number for each of the {arms.n_arms} arms, got shape {means.shape}."
+        raise SettingError(("means",), sentence)
+    return means.ravel()

@@ -1,0 +1,227 @@
+"""The one reader of a [task] table: in a file that describes a run, beside a file of choices, in a study, or from Python.
+
+[task]
+landscape = "B"                # the paper's, with its grid and noise; or profile = "A"; or
+# means = [0.0, 0.5, 1.0]      # one for each arm; or a table means[x][y], which makes a grid; or a file
+# layout = "line"              # how means lie: "bandit" (nowhere), "line" or "grid"; or one of these three instead:
+# grid = [10, 10]              # width and height; means may then be a list, arm number = x * height + y
+# coordinates = "places.csv"   # or [[x, y], ...], a place for each arm
+# arms = 3                     # as many, nowhere in particular; or their names, ["red", "blue"], also beside a grid
+noise_var = 10                 # variance of normal noise; or integer_noise = 5, a whole number drawn from -5 .. 5
+graph = "neighbours"           # or a file of edges (from, to, length), or a list of them; with directed = true or false
+start = 0                      # where one stands before the first choice
+costs = "distance"             # or "edges", a number, a matrix, a file with one; with cost_kind and cost_scale
+name = "my task"
+note = "what a reader must know"
+
+A `Door` says what is different at one of the places: what else may stand there, and what may not.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from explorelab._support import checks
+from explorelab._support.toml_file import SettingError, about, shown, text_of
+from explorelab.errors import InputError, unknown_name
+from explorelab.tasks.arms_table import PLACES, SOURCES, Arms, arms_in, either, flat_means, means_in, paper_task
+from explorelab.tasks.number_files import read_numbers
+from explorelab.tasks.task import Noise, Task, bandit, gaussian_noise, integer_noise, on_graph, with_costs, with_noise
+
+NOISES: dict[str, Callable[[Any], Noise]] = {"integer_noise": integer_noise, "noise_var": gaussian_noise}
+GRAPH = ("graph", "directed", "start")
+COSTS = ("costs", "cost_kind", "cost_scale")
+TASK_KEYS = (*SOURCES, "layout", *PLACES, *NOISES, *GRAPH, *COSTS, "name", "note")
+CHOICES_KEYS = ("means_by", "horizon", "first_arm", "first_xy", "columns", "players")
+"""Settings of the table beside a file of choices that say how the file is written."""
+FILE_KEYS = ("means", "coordinates", "graph", "costs")
+"""Settings that may name a file."""
+
+
+class Door(NamedTuple):
+    """A place where tasks are described, as far as it differs from others."""
+
+    more: Collection[str] = ()
+    """Settings that only this place has, and reads itself."""
+    refused: Mapping[str, str] = {}
+    """Settings that make no sense here, and why: the rest of a sentence that begins with the setting."""
+    largest: float = math.inf
+    """The largest mean reward and deviation from it, in points."""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Settings that may stand here."""
+        return tuple(key for key in (*TASK_KEYS, *self.more) if key not in self.refused)
+
+
+@dataclass(frozen=True, eq=False)
+class TaskTable:
+    """What a table says of a task but for graph and costs, each part as far as it is told."""
+
+    paper: Task | None
+    """The landscape or profile of the paper, if it is one."""
+    arms: Arms | None
+    means: Mapping[str, np.ndarray]
+    """By the value of the column `means_by`; without such a column, under ""."""
+    means_by: str
+    noise: Noise | None
+    noise_var: float | None
+    """As it is written: the square of a root may differ in the last digit."""
+    start: int | str | None
+    """An arm, from 0, or some other word than the name of an arm."""
+    name: str | None
+    note: str
+
+
+def read_task(table: Mapping[str, Any], door: Door, folder: Path = Path()) -> Task:
+    """The task that a table describes; files that it names lie in the folder."""
+    told = read_task_table(table, door, folder)
+    if told.arms is None or "" not in told.means:
+        raise SettingError((), f"a task needs one of {either(SOURCES)}, got none of them.")
+    kind = "grid" if told.arms.shape is not None else table.get("layout", "bandit")
+    task = told.paper or replace(bandit(told.means[""], name=kind), places=told.arms.places)
+    task = replace(task, name=task.name if told.name is None else told.name, note=told.note)
+    task = task if told.noise is None else with_noise(task, told.noise)
+    return _with_costs(_on_graph(task, table, told.start, folder), table, folder)
+
+
+def read_task_table(table: Mapping[str, Any], door: Door, folder: Path = Path(), first_arm: int = 0) -> TaskTable:
+    """What a table says of a task; a `SettingError` that knows everything wrong with it.
+
+    Files that it names lie in the folder. `start` counts arms from `first_arm`.
+    """
+    parts = _Parts(_misplaced(table, door))
+    paper = parts.read(lambda: paper_task(table))
+    rows = parts.read(lambda: means_in(table, folder, door.largest, "means_by" in door.known)) or {}
+    arms = None if parts.wrong else parts.read(lambda: arms_in(table, folder, paper, rows))
+    means = parts.read(lambda: {label: flat_means(label, row, arms) for label, row in rows.items()}) if arms else None
+    noise = parts.read(lambda: _noise(table, door))
+    start = parts.read(lambda: _start(table.get("start"), first_arm, arms))
+    name, note, means_by = (parts.read(partial(text_of, table, key)) for key in ("name", "note", "means_by"))
+    parts.raise_if_wrong()
+    if paper is not None:
+        means, noise, note = {"": paper.means}, noise or paper.noise, note or paper.note
+        name = paper.name if name is None else name
+    noise_var = float(table["noise_var"]) if "noise_var" in table else noise.var if noise is not None else None
+    return TaskTable(paper, arms, means or {}, means_by or "", noise, noise_var, start, name, note or "")
+
+
+class _Parts:
+    """Parts of a table, read one after the other; what is wrong with one does not keep the others from being read."""
+
+    def __init__(self, wrong: list[SettingError]) -> None:
+        self.wrong = wrong
+
+    def read[Part](self, part: Callable[[], Part]) -> Part | None:
+        try:
+            return part()
+        except SettingError as error:
+            self.wrong.append(error)
+            return None
+
+    def raise_if_wrong(self) -> None:
+        if self.wrong:
+            first, *others = self.wrong
+            raise SettingError(first.at, str(first), tuple(others))
+
+
+def _misplaced(table: Mapping[str, Any], door: Door) -> list[SettingError]:
+    """What is wrong with settings that should not be there at all."""
+    refused = [SettingError((key,), f"{key} {door.refused[key]}") for key in table if key in door.refused]
+    known = door.known
+    unknown = [
+        SettingError((key,), str(unknown_name("setting of the task", str(key), known)))
+        for key in table
+        if key not in known and key not in door.refused
+    ]
+    return [*refused, *unknown]
+
+
+def _noise(table: Mapping[str, Any], door: Door) -> Noise | None:
+    given = [key for key in NOISES if key in table]
+    if len(given) > 1:
+        raise SettingError((given[-1],), f"a task has one of {either(NOISES)}, got both.")
+    for key in given:
+        with about(key):
+            if key == "integer_noise":
+                checks.whole(key, table[key], at_least=-(2**63))
+            _amount(key, table[key], door.largest if key == "integer_noise" else door.largest**2)
+            return NOISES[key](table[key])
+    return None
+
+
+def _amount(key: str, value: Any, most: float = math.inf) -> float:
+    """A number from 0 to `most`."""
+    number = value.item() if hasattr(value, "item") and np.ndim(value) == 0 else value
+    if not checks.is_number(number) or abs(number) > sys.float_info.max:
+        raise InputError(f"{key} must be a number, got {shown(value)}.")
+    if not 0 <= number <= most:
+        wanted = "at least 0" if math.isinf(most) else f"0 to {most:.15g}"
+        raise InputError(f"{key} must be {wanted}, got {shown(value)}.")
+    return float(number)
+
+
+def _start(start: Any, first_arm: int, arms: Arms | None) -> int | str | None:
+    if arms is not None and arms.names is not None and isinstance(start, str) and start in arms.names:
+        return arms.names.index(start)
+    if start is None or isinstance(start, str):
+        return start
+    with about("start"):
+        arm = checks.whole("start", start, at_least=first_arm) - first_arm
+        if arms is not None and arm >= arms.n_arms:
+            raise InputError(f"start must be an arm from {first_arm} to {arms.n_arms - 1 + first_arm}, got {start}.")
+    return arm
+
+
+def _on_graph(task: Task, table: Mapping[str, Any], start: int | str | None, folder: Path) -> Task:
+    if "graph" in table:
+        with about(*GRAPH, table=table):
+            return on_graph(task, _edges(table["graph"], folder), table.get("directed"), 0 if start is None else start)
+    for key in ("start", "directed"):
+        if key in table:
+            raise SettingError((key,), "start and directed belong to a graph of moves: give the task a graph.")
+    return task
+
+
+def _edges(graph: Any, folder: Path) -> Any:
+    if not isinstance(graph, str) or graph == "neighbours":
+        return graph
+    file = folder / graph
+    if not file.is_file():
+        raise InputError(f"graph must be 'neighbours' or a file of edges (from, to, and perhaps length), got {graph!r}.")
+    edges = np.atleast_2d(read_numbers(str(file)))
+    if edges.shape[1] not in (2, 3):
+        raise InputError(f"{file}: a file of edges has two or three columns (from, to, length), got {edges.shape[1]}.")
+    return [(int(edge[0]), int(edge[1]), *map(float, edge[2:])) for edge in edges]
+
+
+def _with_costs(task: Task, table: Mapping[str, Any], folder: Path) -> Task:
+    if "costs" in table:
+        with about(*COSTS, table=table):
+            scale = _amount("cost_scale", table.get("cost_scale", 1.0))
+            return with_costs(task, _costs(table["costs"], folder), table.get("cost_kind", "fixed"), scale)
+    for key in ("cost_kind", "cost_scale"):
+        if key in table:
+            raise SettingError((key,), "cost_kind and cost_scale belong to transition costs: give the task costs.")
+    return task
+
+
+def _costs(costs: Any, folder: Path) -> Any:
+    if not isinstance(costs, str) or costs in ("distance", "edges"):
+        return costs
+    if (folder / costs).is_file():
+        return read_numbers(str(folder / costs))
+    try:
+        return float(costs)
+    except ValueError:
+        raise InputError(
+            f"costs must be 'distance', 'edges', a number or the path of a file with a matrix, got {costs!r}."
+        ) from None
