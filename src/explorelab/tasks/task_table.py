@@ -99,6 +99,7 @@ def read_task_table(table: Mapping[str, Any], door: Door, folder: Path = Path(),
     Files that it names lie in the folder. `start` counts arms from `first_arm`.
     """
     parts = _Parts(_misplaced(table, door))
+    table = {key: value for key, value in table.items() if key in door.known}
     paper = parts.read(lambda: paper_task(table))
     rows = parts.read(lambda: means_in(table, folder, door.largest, "means_by" in door.known)) or {}
     arms = None if parts.wrong else parts.read(lambda: arms_in(table, folder, paper, rows))
