@@ -1,9 +1,10 @@
-"""Progress bars: on a terminal, and only for work that lasts."""
+"""Progress on a terminal: bars for work that lasts, and lines for the steps of longer work."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ class Progress:
 
     def __init__(self, label: str, total: int, shown: bool | None = None) -> None:
         self._label, self._total, self.done = label, total, 0
-        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._shown = _is_shown(shown)
         self._bar: Any = None
         self._task: Any = None
         self._began = time.monotonic()
@@ -54,3 +55,22 @@ class Progress:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def steps(total: int, shown: bool | None = None) -> Callable[[str], None]:
+    """A function that says which of so many steps begins, a line each on standard error."""
+    if not _is_shown(shown):
+        return lambda name: None
+    begun = 0
+
+    def step(name: str) -> None:
+        nonlocal begun
+        begun += 1
+        print(f"[{begun}/{total}] {name}", file=sys.stderr, flush=True)
+
+    return step
+
+
+def _is_shown(shown: bool | None) -> bool:
+    """As asked for; if nothing was, on a terminal alone."""
+    return sys.stderr.isatty() if shown is None else shown

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from explorelab._support.door import door
+from explorelab._support.progress import steps
 from explorelab.choices.reading import CheckReport, check_choices
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
@@ -51,7 +51,7 @@ def report(
     place = place_for(out, figures)
     read, check, path = _read(choices, task)
     settings = settings_for(read, agents, agent, method, within, starts, seed, quick)
-    step = _steps(progress)
+    step = steps(STEPS + 1, progress)
     found = analysed(read, settings, check, step, progress)
     step("Page and figures")
     given = {
@@ -117,17 +117,3 @@ def sections_of(found: Analysis) -> list[Section]:
 
     makers = (data_section, regret_section, fits_section, comparison_section, recovery_section, prediction_section)
     return [make(found) for make in makers]
-
-
-def _steps(shown: bool | None) -> Callable[[str], None]:
-    """Says which step begins, a line each, on a terminal."""
-    if not (sys.stderr.isatty() if shown is None else shown):
-        return lambda name: None
-    begun = 0
-
-    def step(name: str) -> None:
-        nonlocal begun
-        begun += 1
-        print(f"[{begun}/{STEPS + 1}] {name}", file=sys.stderr, flush=True)
-
-    return step

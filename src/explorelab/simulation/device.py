@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import jax
 
 from explorelab.agents.factors import Params, Rule, Ways, prepared
+from explorelab._support.parallel import cores
 from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.ordered_sums import UNIT
@@ -69,7 +69,7 @@ def cut(
     Batch and unit depend on the work alone, never on the budget or the cores: the same numbers come out whatever they are.
     """
     on_cpu = device.platform == "cpu"
-    workers = _cores() if on_cpu else 1
+    workers = cores() if on_cpu else 1
     unit = min(UNIT if on_cpu else GPU_UNIT, _power_of_two_from(replicates))
     wide = min(CACHE_NUMBERS // belief_numbers, WIDEST_BATCH)
     batch = max(1, _power_of_two_up_to(min(wide, replicates // 2))) if on_cpu else None
@@ -115,11 +115,6 @@ def _numbers_in_belief(rule: Rule, plan: Plan, shapes: tuple[jax.ShapeDtypeStruc
         largest = jax.eval_shape(sizes, *jax.tree.unflatten(structure, shapes))
     # The covariance of a correlated prior is shared by the batch, but its rows are read whole at each step.
     return max(1, *(sum(leaf.size for leaf in jax.tree.leaves(belief)) for belief in largest))
-
-
-def _cores() -> int:
-    """Cores this process may use; fewer than the machine has where it was told so."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _power_of_two_up_to(n: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
 from explorelab.agents.factors import Agent, Ways
 from explorelab.simulation import chance
@@ -74,7 +73,7 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
     running = {name: Running() for name in (*Tally._fields, "visits")}
     kept: list[Records] = []
     with Progress("simulating", request.replicates, shown=progress) as bar:
-        for sums, records in _in_order(one_tile, range(0, request.replicates, division.tile), division.workers):
+        for sums, records in in_order(one_tile, range(0, request.replicates, division.tile), division.workers):
             for name, new in sums.items():
                 running[name].add(new)
             if records is not None:
@@ -160,19 +159,3 @@ def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], W
     settings = {n: real(v) for n, v in arguments["settings"].items()}
     settings["origin"] = jnp.asarray(arguments["settings"]["origin"], jnp.float64)
     return settings, world, jnp.asarray(arguments["keys"])
-
-
-def _in_order[Out](work: Callable[[int], Out], items: range, workers: int) -> Iterator[Out]:
-    """Results in the order of the items, a few at work at once; an interrupt drops what has not begun."""
-    pool = ThreadPoolExecutor(workers)
-    under_way: list[Future[Out]] = []
-    try:
-        for item in items:
-            under_way.append(pool.submit(work, item))
-            # One more than there are workers, so that none waits while the main thread adds up.
-            if len(under_way) > workers:
-                yield under_way.pop(0).result()
-        while under_way:
-            yield under_way.pop(0).result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)

@@ -8,7 +8,6 @@ needs every core of a CPU to be a device of its own, which has to be set up befo
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from threading import Event, Lock
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
 from explorelab.fitting.bayes.population import Known, people, population_model, root_of, row_log_likelihoods
 from explorelab.fitting.objective import Model
@@ -205,22 +205,19 @@ def _in_threads(
     # Compiled here, before there are threads: NumPyro's handlers are not made for tracing in several at once.
     jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], scale, keys[0])))
     stop, counting = Event(), Lock()
-    pool = ThreadPoolExecutor(min(len(points), THREADS))
 
     def done() -> None:
         with counting:
             bar.advance(PER_CALL)
 
+    def chain(i: int) -> list[Draw]:
+        return _chain(compiled, known, points[i], scale, keys[i], n_calls, done, stop)
+
     try:
-        under_way = [
-            pool.submit(_chain, compiled, known, point, scale, key, n_calls, done, stop)
-            for point, key in zip(points, keys, strict=True)
-        ]
-        return [each.result() for each in under_way]
+        return list(in_order(chain, range(len(points)), min(len(points), THREADS)))
     finally:
         # Also on an interrupt: every chain ends with the call that it is in, which is not waited for.
         stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _x64() -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
 
 PER_CALL = 8
@@ -65,7 +64,7 @@ def in_calls(call: Callable[..., Any], arguments: Any, label: str, progress: boo
     leaves = jax.tree.leaves(arguments)
     n = len(leaves[0])
     size = GPU_PER_CALL if on_gpu() else PER_CALL
-    step = size if on_gpu() else min(size, max(1, -(-n // _cores())))
+    step = size if on_gpu() else min(size, max(1, -(-n // cores())))
     starts = range(0, n, step)
 
     def part(start: int) -> Any:
@@ -76,36 +75,9 @@ def in_calls(call: Callable[..., Any], arguments: Any, label: str, progress: boo
             return jax.tree.map(lambda x: np.asarray(x)[:kept], result)
 
     parts = []
+    results = in_order(part, starts, 1 if on_gpu() else cores(), first_alone=True)
     with single_threaded_algebra(), Progress(label, n, progress) as bar:
-        for start, result in zip(starts, _in_order(part, starts, 1 if on_gpu() else _cores()), strict=True):
+        for start, result in zip(starts, results, strict=True):
             parts.append(result)
             bar.advance(min(step, n - start))
     return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
-    pool = ThreadPoolExecutor(workers)
-    try:
-        yield pool
-    finally:
-        # An interrupt drops what has not begun; a compiled call that has cannot be stopped, and is not waited for.
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _in_order[Out](work: Callable[[int], Out], items: range, workers: int) -> Iterator[Out]:
-    """Results in the order of the items, a few at work at once; the first by itself, so that it is compiled once."""
-    if items:
-        yield work(items[0])
-    with _pool(workers) as pool:
-        under_way: list[Future[Out]] = []
-        for item in items[1:]:
-            under_way.append(pool.submit(work, item))
-            if len(under_way) > workers:
-                yield under_way.pop(0).result()
-        while under_way:
-            yield under_way.pop(0).result()

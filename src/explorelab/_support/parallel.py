@@ -1,0 +1,38 @@
+"""Work shared out over the cores: results in order, a few items under way at once, and an interrupt heard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+
+def cores() -> int:
+    """Cores this process may use; fewer than the machine has where it was told so."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order[Item, Out](
+    work: Callable[[Item], Out], items: Sequence[Item], workers: int, *, first_alone: bool = False
+) -> Iterator[Out]:
+    """`work` of every item, in the order of the items, on so many threads.
+
+    With `first_alone` the calling thread does the first item before there are others, so that a program that all of them
+    need is compiled once.
+    """
+    if first_alone and items:
+        yield work(items[0])
+        items = items[1:]
+    pool = ThreadPoolExecutor(workers)
+    under_way: list[Future[Out]] = []
+    try:
+        for item in items:
+            under_way.append(pool.submit(work, item))
+            # One more than there are workers, so that none waits while the caller takes a result.
+            if len(under_way) > workers:
+                yield under_way.pop(0).result()
+        while under_way:
+            yield under_way.pop(0).result()
+    finally:
+        # An interrupt drops what has not begun; a compiled call that has cannot be stopped, and is not waited for.
+        pool.shutdown(wait=False, cancel_futures=True)
