@@ -12,7 +12,8 @@ import explorelab as xl
 from evaluations.recovery import DESIGNS, PARAMETERS, POPULATIONS, SMOOTH, SPACE, dataset
 from explorelab.agents.parameters import about
 from explorelab.choices.table import Choices
-from explorelab.plots.recovery_figures import draw_recovery, write_figure
+from explorelab.plots.recovery_figures import draw_recovery
+from explorelab.plots.style import write_figure
 from explorelab.recovery.behaviour import of_each
 from explorelab.recovery.designs import design
 from explorelab.recovery.known import known_of

@@ -12,7 +12,8 @@ import explorelab as xl
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.cli.app import app
 from explorelab.cli.choices_tables import show_phenotypes
-from explorelab.plots.phenotype_figure import draw_phenotypes, write_figure
+from explorelab.plots.phenotype_figure import draw_phenotypes
+from explorelab.plots.style import write_figure
 from explorelab.regret import paper_people
 from explorelab.regret.clusters import clustered_share, mean_band, wilson
 from explorelab.regret.forms import FORMS, NONE, fit_forms, fitted_regret
@@ -290,7 +291,7 @@ def test_curves_without_a_form_are_told_apart_everywhere(power, by, tmp_path, ca
     assert (about["n_unlabelled"], about["n_too_short"]) == (3, 1)
     show_phenotypes(found)
     assert "3 without a form: 1 too short, 2 with regret that stays where it is." in capsys.readouterr().out
-    write_figure(found, tmp_path / "figure.svg")
+    write_figure(lambda: draw_phenotypes(found), tmp_path / "figure.svg")
 
 
 def test_a_curve_of_zeros_has_no_exponent_at_the_end_of_the_search():
@@ -305,7 +306,7 @@ def test_nobody_who_loses_anything_is_no_reason_to_stop(tmp_path, capsys):
     json.dumps(summary(found), allow_nan=False)
     show_phenotypes(found)
     assert "3 without a form" in capsys.readouterr().out
-    write_figure(found, tmp_path / "figure.svg")
+    write_figure(lambda: draw_phenotypes(found), tmp_path / "figure.svg")
     assert "no curve has a form" in (tmp_path / "figure.svg").read_text()
 
 
@@ -394,14 +395,14 @@ def test_the_figure_records_what_it_draws(tmp_path):
     data = draw_phenotypes(found).data
     shown = data[(data["curve"] == "log, mean") & (data["part"] == "line")]
     np.testing.assert_allclose(shown["y"], found["phenotype_mean"].sel(form="log"))
-    write_figure(found, tmp_path / "figure.svg")
+    write_figure(lambda: draw_phenotypes(found), tmp_path / "figure.svg")
     assert "these 9 blocks" in (tmp_path / "figure.svg").read_text()
 
 
 def test_figures_of_one_curve_and_of_several_lengths_can_be_drawn(tmp_path):
-    write_figure(phenotypes(_choices(SHAPES["log"]), bootstrap=0), tmp_path / "figure.png")
+    write_figure(lambda: draw_phenotypes(phenotypes(_choices(SHAPES["log"]), bootstrap=0)), tmp_path / "figure.png")
     several = _choices(_noisy(2), lengths=[30, 30, 30, 30, 30, 90])
-    write_figure(phenotypes(several, bootstrap=0), tmp_path / "figure.png")
+    write_figure(lambda: draw_phenotypes(phenotypes(several, bootstrap=0)), tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 0
 
 

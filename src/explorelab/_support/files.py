@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from explorelab.errors import InputError
@@ -14,31 +15,79 @@ def check_writable(path: Path) -> None:
     """Raise now, before any work, if a file could not be written there later."""
     if path.is_dir():
         raise InputError(f"{path}: expected a file to write, but this is a folder.")
-    folder = path.parent
-    if not folder.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no folder {folder}.")
+    check_folder_of(path)
     try:
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from None
+        raise cannot_be_written(path, error) from None
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+def check_folder_of(path: Path) -> None:
+    """Raise if there is no folder for a file or folder of this name."""
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}.")
+
+
+def cannot_be_written(path: Path, error: OSError) -> InputError:
+    """What to say when the disk refuses."""
+    return InputError(f"{path}: cannot be written: {error.strerror or error}.")
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside the target, then put it in place in one step."""
     check_writable(path)
+    with _file_beside(path) as beside:
+        write(beside)
+        beside.chmod(0o666 & ~umask())
+        beside.replace(path)
+
+
+@contextmanager
+def new_private_file(path: Path) -> Iterator[Path]:
+    """An empty file to fill; it becomes `path` when the block ends, and vanishes if the block fails.
+
+    Only its owner may read it, and by the end of the block the disk has it: for what must not be lost or seen.
+    """
+    with _file_beside(path) as beside:
+        yield beside
+        sync(beside)
+        beside.replace(path)
+        sync(path.parent)
+
+
+@contextmanager
+def _file_beside(path: Path) -> Iterator[Path]:
+    """An empty file in the target's folder, with its ending, that is gone afterwards unless it was moved."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     os.close(handle)
-    temporary = Path(name)
+    beside = Path(name)
     try:
-        write(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        yield beside
     finally:
-        temporary.unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
 
 
-def _umask() -> int:
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file that appears whole or not at all."""
+    write_whole(path, lambda beside: beside.write_bytes(content))
+
+
+def sync(path: Path) -> None:
+    """Wait until the disk has the file, or the folder's list of files."""
+    try:
+        handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError:
+        if not path.is_dir():  # of folders, some systems cannot be asked for that
+            raise
+
+
+def umask() -> int:
+    """Permissions that new files of this process lack."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

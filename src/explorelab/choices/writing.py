@@ -15,7 +15,7 @@ from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.extras import needs
-from explorelab._support.files import check_writable, write_whole
+from explorelab._support.files import check_writable, write_bytes, write_whole
 from explorelab.choices.checks.schema import look_at
 from explorelab.choices.raw import raw_of_frame
 from explorelab.choices.reading import choices_from_frame
@@ -55,14 +55,10 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
     write_whole(
         target, lambda at: frame.to_csv(at, index=False) if target.suffix == ".csv" else frame.to_parquet(at, index=False)
     )
-    write_whole(beside, lambda at: _write_text(at, text))
+    write_bytes(beside, text.encode())
     if means is not None:
         write_whole(third, lambda at: means.to_csv(at, index=False))
     return target
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
 
 
 def _written(choices: Choices, target: Path) -> Written:

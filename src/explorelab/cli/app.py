@@ -185,7 +185,8 @@ def simulate(
         if target is not None:
             check_writable(target)
     if figure is not None:
-        from explorelab.plots.regret_figure import check_format, draw_regret
+        from explorelab.plots.regret_figure import regret_figure
+        from explorelab.plots.style import check_format, write_figure
 
         check_format(figure)
     who, where, how = (
@@ -203,11 +204,12 @@ def simulate(
         warnings.simplefilter("ignore", PrecisionWarning)
         runs = run(who, where, sweep=dict(tables["sweep"]), **how)
     if save is not None:
-        write_whole(save, lambda path: _save(runs, path))
+        write_whole(save, lambda path: runs.to_netcdf(path, engine="h5netcdf"))
     if csv is not None:
         write_whole(csv, lambda path: tidy(runs).to_csv(path, index=False, float_format=DIGITS))
     if figure is not None:
-        draw_regret(runs, _bounds_if_any(who, where, runs, tables["sweep"]), figure)
+        promised = _bounds_if_any(who, where, runs, tables["sweep"])
+        write_figure(lambda: regret_figure(runs, promised), figure, dpi=150)
     if as_json:
         print(json.dumps(summary(runs), allow_nan=False))
     else:
@@ -274,10 +276,6 @@ people_commands.register(app)
 recovery_commands.register(app)
 study_commands.register(app)
 whole_summaries(app)
-
-
-def _save(runs: xr.Dataset, path: Path) -> None:
-    runs.to_netcdf(path, engine="h5netcdf")
 
 
 def _bounds_if_any(agent: Any, task: Any, runs: xr.Dataset, sweep: Mapping[str, Any]) -> xr.Dataset | None:

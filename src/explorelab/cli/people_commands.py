@@ -72,7 +72,7 @@ def phenotypes(
     from explorelab.choices.reading import read_choices
     from explorelab.cli import choices_tables
     from explorelab.plots import phenotype_figure
-    from explorelab.plots.regret_figure import check_format
+    from explorelab.plots.style import check_format, write_figure
     from explorelab.regret import phenotype_summary
     from explorelab.regret.phenotypes import phenotypes as label
 
@@ -87,7 +87,7 @@ def phenotypes(
     if csv is not None:
         write_whole(csv, lambda path: phenotype_summary.labels_table(result).to_csv(path, index=False, float_format=DIGITS))
     if figure is not None:
-        phenotype_figure.write_figure(result, figure)
+        write_figure(lambda: phenotype_figure.draw_phenotypes(result), figure)
     if as_json:
         print(json.dumps(phenotype_summary.summary(result), allow_nan=False))
     else:
@@ -150,7 +150,7 @@ def fit(
         if not keep:
             _set_aside(failed, out)
         tree = failed.fit
-    write_whole(out, lambda path: saved(tree, path))
+    saved(tree, out)
     if csv is not None:
         write_whole(csv, lambda path: estimates_table(tree).to_csv(path, index=False, float_format=DIGITS))
     if as_json:
@@ -162,11 +162,10 @@ def fit(
 
 def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
     """Write chains that have not converged beside the place of the fit, and say so: the work of hours is not lost."""
-    from explorelab._support.files import write_whole
     from explorelab.fitting.fit_people import saved
 
     aside = out.with_name(f"{out.stem}-unconverged{out.suffix}")
-    write_whole(aside, lambda path: saved(failed.fit, path))
+    saved(failed.fit, aside)
     as_options = re.sub(r"target_accept|max_tree_depth", lambda name: "--" + name[0].replace("_", "-"), failed.what)
     raise InputError(f"{as_options}. The draws are in {aside}, marked; --keep-unconverged takes them as the fit.")
 
@@ -203,7 +202,7 @@ def compare(
     with long_work():
         tree = run(choices, _list(agents) or [], **settings)
     if out is not None:
-        write_whole(out, lambda path: saved(tree, path))
+        saved(tree, out)
     if csv is not None:
         people = tree["people"].to_dataset()
         write_whole(csv, lambda path: people.to_dataframe().reset_index().to_csv(path, index=False, float_format=DIGITS))

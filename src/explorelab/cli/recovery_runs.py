@@ -19,7 +19,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.bayes.convergence import ConvergenceWarning
 from explorelab.fitting.fit_people import load_fit
 from explorelab.plots import predictive_figure, recovery_figures
-from explorelab.plots.regret_figure import check_format
+from explorelab.plots.style import check_format, write_figure
 from explorelab.recovery import latent
 from explorelab.recovery.model_recovery import recover_models
 from explorelab.recovery.parameter_recovery import recover_parameters
@@ -118,15 +118,11 @@ def write_latent(choices: Choices, fit: xr.DataTree | None, out: Path) -> None:
 def deliver(found: Found, out: Path | None, figure: Path | None, as_json: bool) -> None:
     """Write and print what was asked for."""
     if out is not None:
-        write_whole(out, lambda path: _to_netcdf(found.result, path))
+        write_whole(out, lambda path: found.result.to_netcdf(path, engine="h5netcdf"))
     if figure is not None:
-        recovery_figures.write_figure(lambda: found.draw(found.result), figure)
+        write_figure(lambda: found.draw(found.result), figure)
     if as_json:
         print(json.dumps(found.summary(found.result), allow_nan=False))
     else:
         found.show(found.result)
         recovery_tables.show_warning(found.result)
-
-
-def _to_netcdf(result: xr.Dataset, path: Path) -> None:
-    result.to_netcdf(path, engine="h5netcdf")

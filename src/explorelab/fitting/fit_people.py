@@ -14,6 +14,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
+from explorelab._support.files import write_whole
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
@@ -187,7 +188,7 @@ def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likeli
 
 def saved(tree: xr.DataTree, path: Any) -> None:
     """Write a fit as netCDF."""
-    tree.to_netcdf(path, engine="h5netcdf")
+    write_whole(Path(path), lambda beside: tree.to_netcdf(beside, engine="h5netcdf"))
 
 
 @door

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.patheffects import withStroke
 
-from explorelab._support.files import write_whole
-from explorelab.plots.regret_figure import check_format
-from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, style, thousands, whole_ticks
+from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, thousands, whole_ticks
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FORMS, NONE, fitted_regret
 from explorelab.regret.phenotype_summary import beside_paper
@@ -32,14 +29,6 @@ def draw_phenotypes(result: xr.Dataset) -> Drawing:
     drawing.axes["b"].set_ylabel("")
     drawing.axes["b"].set_ylim(drawing.axes["a"].get_ylim())
     return drawing
-
-
-def write_figure(result: xr.Dataset, path: Path) -> None:
-    """Write the figure as .png, .svg or .pdf."""
-    check_format(path)
-    with style():
-        drawing = draw_phenotypes(result)
-        write_whole(path, lambda beside: drawing.figure.savefig(beside, format=path.suffix.lower()[1:], dpi=300))
 
 
 def _regret_panel(drawing: Drawing, key: str, title: str, result: xr.Dataset) -> Any:

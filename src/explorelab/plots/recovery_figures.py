@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,21 +9,11 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from explorelab._support.files import write_whole
 from explorelab._support.rounding import spread
-from explorelab.plots.regret_figure import check_format
-from explorelab.plots.style import BLUE, FULL_WIDTH, GREY, INK, VERMILION, Drawing, style
+from explorelab.plots.style import BLUE, FULL_WIDTH, GREY, INK, VERMILION, Drawing
 
 COLUMNS = 4
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-
-def write_figure(drawing_of: Any, path: Path) -> None:
-    """Write what `drawing_of()` draws as .png, .svg or .pdf."""
-    check_format(path)
-    with style():
-        drawing: Drawing = drawing_of()
-        write_whole(path, lambda beside: drawing.figure.savefig(beside, format=path.suffix.lower()[1:], dpi=300))
 
 
 def draw_recovery(result: xr.Dataset) -> Drawing:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import xarray as xr
 
@@ -14,26 +12,10 @@ from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, style, th
 from explorelab.simulation.summary import each_setting
 from explorelab.tasks.noise import is_gaussian
 
-FORMATS = (".png", ".svg", ".pdf")
-
 BOUNDS = {
     "published": ("published bound", INK, "--"),
     "corrected": ("corrected bound", GREY, "-."),
 }
-
-
-def check_format(path: Path) -> None:
-    """Raise if no figure can be written under this name."""
-    if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{path}: a figure must end in {', '.join(FORMATS)}, got {path.suffix or 'no ending'}.")
-
-
-def draw_regret(runs: xr.Dataset, bounds: xr.Dataset | None, path: Path) -> None:
-    """Write the figure of these runs, with these bounds where there are any."""
-    check_format(path)
-    with style():
-        drawing = regret_figure(runs, bounds)
-        write_whole(path, lambda beside: drawing.figure.savefig(beside, format=path.suffix.lower()[1:]))
 
 
 def regret_figure(runs: xr.Dataset, bounds: xr.Dataset | None = None) -> Drawing:

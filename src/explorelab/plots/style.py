@@ -7,7 +7,7 @@ without pyplot: no window system is ever asked for, and nothing global is left c
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +20,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from scipy.optimize import isotonic_regression
 
-from explorelab._support.files import write_whole
+from explorelab._support.files import write_bytes, write_whole
+from explorelab.errors import InputError
 
 BLUE, VERMILION, GREEN = "#0072b2", "#d55e00", "#009e73"
 PURPLE, ORANGE, SKY = "#aa4499", "#c98a00", "#3d9cc9"
 INK, GREY, PALE = "#222222", "#6b6b6b", "#d9d9d9"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 """After Okabe & Ito: told apart with any colour vision and in print; the yellows are darkened to be seen on white."""
+
+FORMATS = (".png", ".svg", ".pdf")
+"""Endings of figures in files of their own."""
 
 FULL_WIDTH = 7.2
 """Inches across a page."""
@@ -228,10 +232,15 @@ def save(figure: Figure, data: pd.DataFrame, stem: Path) -> SavedFigure:
     return files
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file that appears whole or not at all."""
+def check_format(path: Path) -> None:
+    """Raise if no figure can be written under this name."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{path}: a figure must end in {', '.join(FORMATS)}, got {path.suffix or 'no ending'}.")
 
-    def write(beside: Path) -> None:
-        beside.write_bytes(content)
 
-    write_whole(path, write)
+def write_figure(draw: Callable[[], Drawing], path: Path, dpi: int = 300) -> None:
+    """Write what `draw()` draws as .png, .svg or .pdf."""
+    check_format(path)
+    with style():
+        figure = draw().figure
+        write_whole(path, lambda beside: figure.savefig(beside, format=path.suffix.lower()[1:], dpi=dpi))

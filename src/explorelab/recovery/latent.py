@@ -185,8 +185,4 @@ def write_latent(latent: xr.Dataset, path: Path) -> None:
         write_whole(path, lambda at: arm_table(latent).to_parquet(at, index=False))
     else:
         packed = {str(name): {"zlib": True, "complevel": 4} for name in latent.data_vars if latent[name].dtype.kind == "f"}
-        write_whole(path, lambda at: _to_netcdf(latent, at, packed))
-
-
-def _to_netcdf(latent: xr.Dataset, path: Path, packed: dict[str, Any]) -> None:
-    latent.to_netcdf(path, engine="h5netcdf", encoding=packed)
+        write_whole(path, lambda at: latent.to_netcdf(at, engine="h5netcdf", encoding=packed))

@@ -11,6 +11,7 @@ from typing import Any
 
 from explorelab._support.door import door
 from explorelab._support.progress import steps
+from explorelab._support.whole_folders import nearest_folder, workshop
 from explorelab.choices.reading import CheckReport, check_choices
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
@@ -18,7 +19,7 @@ from explorelab.plots.style import save, style
 from explorelab.report import repeat
 from explorelab.report.analysis import STEPS, Analysis, analysed
 from explorelab.report.methods import methods
-from explorelab.report.place import Place, place_for, put, workshop
+from explorelab.report.place import Place, place_for, put
 from explorelab.report.report_page import Shown, render
 from explorelab.report.report_settings import settings_for
 from explorelab.report.section import Section
@@ -95,7 +96,7 @@ def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> N
     has = repeat.versions()
     with style():
         sections = [*sections_of(found), repeat.repeat_section(found, told, files, has)]
-    with workshop(place) as aside:
+    with workshop(place.folder, "report", within=nearest_folder(place.folder)) as aside:
         shown = []
         for section in sections:
             saved = {each.name: save(each.drawing.figure, each.drawing.data, aside / each.name) for each in section.pictures}

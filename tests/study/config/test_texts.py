@@ -114,7 +114,7 @@ def test_init_refuses_a_folder_with_something_in_it(tmp_path):
         init_study(tmp_path / "old")
     with pytest.raises(InputError, match="but this is a file"):
         init_study(tmp_path / "old" / "mine.txt")
-    with pytest.raises(InputError, match="cannot be made: No such file or directory"):
+    with pytest.raises(InputError, match="cannot be written: No such file or directory"):
         init_study(tmp_path / "none" / "new")
     assert [path.name for path in (tmp_path / "old").iterdir()] == ["mine.txt"]
     assert [path.name for path in tmp_path.iterdir()] == ["old"]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine, event
 
+from explorelab._support import whole_folders
 from explorelab.errors import InputError
 from explorelab.study.database import tables
 from explorelab.study.database.store import engine_for
@@ -112,7 +113,7 @@ def test_a_swap_that_fails_brings_the_old_one_back(engine: Engine, tmp_path: Pat
     original = Path.rename
 
     def rename(self: Path, target: Path) -> Path:
-        if Path(target) == out and not self.name.endswith(export_folder.BEFORE):
+        if Path(target) == out and not self.name.endswith(whole_folders.BEFORE):
             raise OSError("no")
         return original(self, target)
 
@@ -183,14 +184,15 @@ def test_what_a_killed_export_left_is_cleared_away(engine: Engine, tmp_path: Pat
     for folder in (left, running):
         folder.mkdir()
         (folder / "choices.csv").write_text("half")
-    with export_folder._held(running):
+    with whole_folders.held(running):
         export_study(STUDY, engine, tmp_path / "out")
     assert not left.exists()
     assert running.exists()
     # Killed between the two steps of the swap: the old one is put back first.
     before = contents(tmp_path / "out")
-    shutil.move(tmp_path / "out", tmp_path / f".out-export-x{export_folder.BEFORE}")
-    export_folder._sweep(tmp_path / "out")
+    shutil.move(tmp_path / "out", tmp_path / f".out-export-x{whole_folders.BEFORE}")
+    with pytest.raises(KeyboardInterrupt), export_folder.new_folder(tmp_path / "out"):
+        raise KeyboardInterrupt
     assert contents(tmp_path / "out") == before
 
 

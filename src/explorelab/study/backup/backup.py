@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from explorelab._support.counted import counted
+from explorelab._support.files import check_folder_of, new_private_file
 from explorelab.errors import InputError
 from explorelab.study.backup import postgresql
 from explorelab.study.config.study_folder import load_study
@@ -43,8 +43,7 @@ def backup(folder: Path, out: Path | None = None) -> str:
             raise InputError(f"{target}: there is a file already, and backups replace none; give another name with --out.")
         if out is None:
             target.parent.mkdir(mode=0o700, exist_ok=True)
-        if not target.parent.is_dir():
-            raise InputError(f"{target}: cannot be written: there is no folder {target.parent}.")
+        check_folder_of(target)
         if not sqlite:
             postgresql.dump(engine.url, target)
             return f"wrote {target} ({target.stat().st_size / 2**20:.1f} MiB)"
@@ -64,32 +63,16 @@ def moment() -> str:
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """An empty file to fill; it becomes `target` when the block ends, on disk and whole, and vanishes if the block fails."""
-    made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    """A private file for a copy of a database; it becomes `target` when the block ends, and vanishes if the block fails."""
     try:
-        os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        yield made
-        sync(made)
-        made.replace(target)
-        sync(target.parent)
+        with new_private_file(target) as made:
+            try:
+                yield made
+            finally:
+                for end in ("-wal", "-shm", "-journal"):  # what SQLite may leave beside it
+                    made.with_name(made.name + end).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {in_words(error)}.") from None
-    finally:
-        for left in (made, *(made.with_name(made.name + end) for end in ("-wal", "-shm", "-journal"))):
-            left.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Wait until the disk has the file, or the folder's list of files."""
-    try:
-        handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError:
-        if not path.is_dir():  # of folders, some systems cannot be asked for that
-            raise
 
 
 def copy(source: Path, into: Path) -> None:

@@ -7,9 +7,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from explorelab._support.files import check_folder_of, sync
 from explorelab.errors import InputError
 from explorelab.study.backup import postgresql
-from explorelab.study.backup.backup import checked, copy, moment, new_file, sync
+from explorelab.study.backup.backup import checked, copy, moment, new_file
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.claim import claimed
 from explorelab.study.database.migrating import forms
@@ -28,8 +29,8 @@ def restore(folder: Path, file: Path) -> str:
         on_sqlite = engine.dialect.name == "sqlite"
         _check_kind(file, on_sqlite)
         database = Path(engine.url.database or "") if on_sqlite else None
-        if database is not None and not database.parent.is_dir():
-            raise InputError(f"{database}: cannot be written: there is no folder {database.parent}.")
+        if database is not None:
+            check_folder_of(database)
         claim = claimed(engine, database, alone=True)
         try:
             if database is None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 
+from explorelab._support.files import cannot_be_written
+from explorelab._support.whole_folders import add_files, put_folder, workshop
 from explorelab.errors import InputError
 from explorelab.study.config.texts import FILES, TEMPLATES
 
@@ -18,29 +19,12 @@ def init_study(folder: Path) -> list[Path]:
     try:
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"{folder}: expected a new or empty folder, but there is something in it.")
-        # Files are gathered beside the folder first, so that it is never there with only some of them.
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-study-") as beside:
-            gathered = Path(beside) / "study"
-            gathered.mkdir()
+        with workshop(folder, "new-study", within=folder.parent) as made:
             for name in FILES:
-                shutil.copyfile(TEMPLATES / name, gathered / name)
-            _put_in_place(gathered, folder)
+                shutil.copyfile(TEMPLATES / name, made / name)
+            # A folder that is there already stays the same one: someone may stand in it.
+            put = add_files if folder.is_dir() else put_folder
+            put(made, folder)
     except OSError as error:
-        raise InputError(f"{folder}: the folder cannot be made: {error.strerror or error}.") from None
+        raise cannot_be_written(folder, error) from None
     return [folder / name for name in FILES]
-
-
-def _put_in_place(gathered: Path, folder: Path) -> None:
-    """Move all files, or none. A folder that was there stays the same one: someone may stand in it."""
-    if not folder.is_dir():
-        gathered.rename(folder)
-        return
-    moved: list[Path] = []
-    try:
-        for name in FILES:
-            moved.append(folder / name)
-            shutil.move(gathered / name, folder / name)
-    except BaseException:
-        for path in moved:
-            path.unlink(missing_ok=True)
-        raise

@@ -1,47 +1,33 @@
-"""A folder that is there whole or not at all, and that replaces nothing but an earlier one of its kind."""
+"""The folder of an export: there whole or not at all, and replacing nothing but an earlier export."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from glob import escape
+from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path
 
+from explorelab._support.files import check_folder_of
+from explorelab._support.whole_folders import put_folder, workshop
 from explorelab.errors import InputError
 
 CHECKSUMS = "checksums.sha256"
 """What makes a folder an export: the checksum of every file in it, as `sha256sum --check` reads them."""
 LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")
 """Files that desktops leave behind."""
-BEFORE = "-before"
 
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
     """A folder to fill; it becomes `out` when the block ends, and vanishes if the block fails."""
+    check_folder_of(out)
     target = out.resolve()
-    if not target.parent.is_dir():
-        raise InputError(f"{out}: cannot be written: there is no folder {out.parent}.")
-    _sweep(target)
-    check_replaceable(target)
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}.") from None
-    try:
-        with _held(folder):
-            yield folder
-            _write_checksums(folder)
-            check_replaceable(target)
-            folder.chmod(0o777 & ~_umask())
-            _put(folder, target)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with workshop(target, "export", within=target.parent) as folder:
+        check_replaceable(target)
+        yield folder
+        _write_checksums(folder)
+        check_replaceable(target)
+        put_folder(folder, target)
 
 
 def check_replaceable(target: Path) -> None:
@@ -65,57 +51,6 @@ def check_replaceable(target: Path) -> None:
             raise InputError(f"{target}: there are {what} ({shown}): move them away, or export to another folder.")
 
 
-def _prefix(target: Path) -> str:
-    return f".{target.name}-export-"
-
-
-def _put(folder: Path, target: Path) -> None:
-    """The new folder in the place of the old one; if that fails, the old one again."""
-    if not target.exists():
-        folder.rename(target)
-        return
-    before = folder.with_name(folder.name + BEFORE)
-    target.rename(before)
-    try:
-        folder.rename(target)
-    except BaseException:
-        before.rename(target)
-        raise
-    shutil.rmtree(before, ignore_errors=True)
-
-
-def _sweep(target: Path) -> None:
-    """Clear away what exports left that were killed; one that still runs holds its folder."""
-    if sys.platform == "win32":  # where nothing tells the two apart
-        return
-    for left in sorted(target.parent.glob(f"{escape(_prefix(target))}*")):
-        with suppress(OSError), _held(left, alone=True):
-            if left.name.endswith(BEFORE) and not target.exists():
-                left.rename(target)
-            else:
-                shutil.rmtree(left, ignore_errors=True)
-
-
-@contextmanager
-def _held(folder: Path, alone: bool = False) -> Iterator[None]:
-    """Hold the folder against `_sweep` of another process; with `alone`, an OSError if someone else holds it."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # held, or on a disk that knows no locks
-            if alone:
-                raise
-        yield
-    finally:
-        os.close(handle)
-
-
 def _digest(path: Path) -> str:
     if path.is_symlink():
         return ""
@@ -135,9 +70,3 @@ def _read_checksums(path: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError):
         return {}
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines) if name}
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -7,12 +7,11 @@ import io
 import os
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from explorelab.errors import InputError
+from explorelab._support.files import cannot_be_written, sync
 from explorelab.study.config.design import Payment, Study
 from explorelab.study.export.cells import safe
 
@@ -106,7 +105,7 @@ def write_aside(study: Study, out: Path, batch: str, dues: Iterable[Due]) -> lis
             _write(aside(targets[-1]), text_of(study, those[0].source, those))
     except OSError as error:
         forget(targets)
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}.") from None
+        raise cannot_be_written(out, error) from None
     return targets
 
 
@@ -135,12 +134,7 @@ def put(targets: Iterable[Path]) -> None:
                 raise
         folders.add(target.parent)
     for folder in folders:
-        with suppress(OSError):  # some systems cannot open folders
-            handle = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        sync(folder)
 
 
 def forget(targets: Iterable[Path]) -> None:
