@@ -1,6 +1,7 @@
 """The reproduction: all files there, the page on its own, the data those drawn, the same again, and nothing left behind."""
 
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from explorelab.paper import EXHIBITS, reproduce
 from explorelab.paper.exhibit import Effort
 from explorelab.plots.style import PALETTE, Drawing, names_at_ends, power_of_ten, save, style
 
+MODULE = sys.modules[reproduce.__module__]
+"""By its name the package gives the function."""
 NAMES = [entry.name for entry in EXHIBITS]
 
 
@@ -115,7 +118,7 @@ def test_a_second_run_gives_the_same_bytes_and_data_are_what_is_drawn(page, tmp_
 
         return entry._replace(make=make)
 
-    monkeypatch.setattr(reproduce, "EXHIBITS", tuple(map(remembering, EXHIBITS)))
+    monkeypatch.setattr(MODULE, "EXHIBITS", tuple(map(remembering, EXHIBITS)))
     again = reproduce(tmp_path / "deeper" / "again", seed=3, quick=True, progress=False)
     for path in sorted((page.parent / "figures").iterdir()):
         assert (again.parent / "figures" / path.name).read_bytes() == path.read_bytes(), path.name
@@ -135,7 +138,7 @@ def _refuse(*args):
 @pytest.fixture
 def idle(monkeypatch):
     """Exhibits that fail the test if they are made at all."""
-    monkeypatch.setattr(reproduce, "EXHIBITS", tuple(entry._replace(make=_refuse) for entry in EXHIBITS))
+    monkeypatch.setattr(MODULE, "EXHIBITS", tuple(entry._replace(make=_refuse) for entry in EXHIBITS))
 
 
 @pytest.mark.parametrize("below", ["", "out", "deeper/out"])
@@ -155,7 +158,7 @@ def test_a_file_called_figures_is_told_before_any_work(tmp_path, idle):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody may write")
 def test_a_folder_in_which_nobody_may_write_is_told_in_one_sentence(idle):
-    with pytest.raises(xl.InputError, match="/proc/self/out: cannot be written"):
+    with pytest.raises(xl.InputError, match="/proc/self/out.*: cannot be written"):
         reproduce("/proc/self/out", quick=True, progress=False)
 
 
@@ -167,7 +170,7 @@ def test_a_run_that_fails_leaves_what_was_there(tmp_path, idle):
 
 
 def test_a_new_run_replaces_its_own_files_and_no_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(reproduce, "EXHIBITS", EXHIBITS[:2])
+    monkeypatch.setattr(MODULE, "EXHIBITS", EXHIBITS[:2])
     (tmp_path / "figures").mkdir()
     for name in ("notes.txt", "index.html", f"figures/{NAMES[0]}.csv", "figures/mine.csv"):
         (tmp_path / name).write_text("old")
