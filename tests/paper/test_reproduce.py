@@ -158,7 +158,7 @@ def test_a_file_called_figures_is_told_before_any_work(tmp_path, idle):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody may write")
 def test_a_folder_in_which_nobody_may_write_is_told_in_one_sentence(idle):
-    with pytest.raises(xl.InputError, match="/proc/self/out.*: cannot be written"):
+    with pytest.raises(xl.InputError, match=r"/proc/self/out.*: cannot be written"):
         reproduce("/proc/self/out", quick=True, progress=False)
 
 
