@@ -204,7 +204,7 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_work(tmp_
 
 # What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
 HEAR = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-HEARING = [sys.executable, "-c", f"{HEAR}from explorelab.cli import main; main()"]
+HEARING = [sys.executable, "-c", f"{HEAR}from explorelab.cli.app import main; main()"]
 
 
 def test_an_interrupt_is_heard_and_leaves_nothing(tmp_path: Path) -> None:

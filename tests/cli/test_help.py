@@ -104,7 +104,7 @@ def test_there_is_one_version() -> None:
 def test_what_is_told_at_once_loads_nothing_slow(flag: str) -> None:
     script = (
         f"import sys; sys.argv = ['explorelab', {flag!r}]\n"
-        "from explorelab.cli import main\n"
+        "from explorelab.cli.app import main\n"
         "try: main()\n"
         "except SystemExit: print({'jax', 'pandas', 'xarray', 'matplotlib', 'fastapi'} & set(sys.modules))"
     )

@@ -138,7 +138,7 @@ def test_an_interrupted_fit_leaves_nothing(tmp_path):
     command = [
         sys.executable,
         "-c",
-        f"{hear}from explorelab.cli import main; main()",
+        f"{hear}from explorelab.cli.app import main; main()",
         "fit",
         "choices.csv",
         "--starts",

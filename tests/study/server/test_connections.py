@@ -20,7 +20,7 @@ SHORT = """
 import sys
 from explorelab.study import connections
 connections.REQUEST_S, connections.STALLED_S, connections.MOST = 0.6, 0.6, 60
-from explorelab.cli import main
+from explorelab.cli.app import main
 main()
 """
 """The server as it is, but less patient, and with room for fewer."""
