@@ -14,7 +14,7 @@ from explorelab.agents import AGENTS
 from explorelab.cli.app import app
 from explorelab.errors import ExplorelabError
 from explorelab.simulation import run_file
-from explorelab.tasks.task_table import TASK_KEYS
+from explorelab.tasks.task_table import task_keys
 from tests.support.choice_files import tidy, written
 
 WORDS = ("x", "-1", "nan", "[[0,1],[2]]")
@@ -131,7 +131,7 @@ def tried(work: Any) -> str:
     return ""
 
 
-@pytest.mark.parametrize("key", TASK_KEYS)
+@pytest.mark.parametrize("key", task_keys())
 def test_nonsense_for_a_setting_of_the_task_is_refused_in_a_sentence(key: str) -> None:
     usual: dict[str, Any] = {"means": [0.0, 1.0], "layout": "line", "graph": "neighbours", "costs": "distance"}
     if key in ("landscape", "profile"):

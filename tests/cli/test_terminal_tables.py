@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import explorelab
 from explorelab.cli.app import app
-from explorelab.cli.terminal_table import print_table
+from explorelab.cli.tables.terminal_table import print_table
 
 HEADINGS = ["model", "median of something long", "quartiles", "observed regret", "published regret", "BIC", "why not"]
 

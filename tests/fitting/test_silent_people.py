@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import explorelab as xl
-from explorelab.cli.fit_tables import show_comparison, show_fit
+from explorelab.cli.tables.fit_tables import show_comparison, show_fit
 from explorelab.comparison.compare import compare
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError

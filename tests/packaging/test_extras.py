@@ -35,7 +35,7 @@ BLOCKED = textwrap.dedent(
     importlib.metadata.Distribution.from_name = distribution
 
     import explorelab
-    from explorelab.cli import app
+    from explorelab.cli.app import app
     from explorelab.errors import ExplorelabError
 
     def told(work):

@@ -36,7 +36,7 @@ def test_the_guides_toml_describes_a_run(tmp_path: Path) -> None:
     (toml,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"), re.DOTALL)
     file = tmp_path / "run.toml"
     file.write_text(toml, encoding="utf-8")
-    tables = run_file.read_spec(file)
-    assert run_file.build_agent(tables["agent"]).name == "block-ucl"
-    assert run_file.build_task(tables["task"]).costs is not None
-    assert run_file.check_run(tables["run"])["times"] == [127, 1023, 16383]
+    settings = run_file.read_spec(file)
+    assert run_file.build_agent(settings.agent).name == "block-ucl"
+    assert run_file.build_task(settings.task).costs is not None
+    assert run_file.check_run(settings.run)["times"] == [127, 1023, 16383]

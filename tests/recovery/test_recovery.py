@@ -16,7 +16,7 @@ import explorelab as xl
 from explorelab.agents.factors import Agent
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.choices.writing import write_choices
-from explorelab.cli.recovery_tables import scales_note
+from explorelab.cli.tables.recovery_tables import scales_note
 from explorelab.comparison.compare import compare
 from explorelab.errors import InputError
 from explorelab.fitting.fit_people import fit, saved

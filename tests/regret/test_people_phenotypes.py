@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import explorelab as xl
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.cli.app import app
-from explorelab.cli.choices_tables import show_phenotypes
+from explorelab.cli.tables.choices_tables import show_phenotypes
 from explorelab.plots.phenotype_figure import draw_phenotypes
 from explorelab.plots.style import write_figure
 from explorelab.regret import paper_people

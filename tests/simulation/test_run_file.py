@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from explorelab.cli import flags
 from explorelab.cli.app import app
+from explorelab.cli.run_flags import AgentFlags, RunFlags, TaskFlags, settings_from
 from explorelab.errors import InputError
 from explorelab.simulation import run_file
 
@@ -113,18 +113,18 @@ def test_a_flag_for_one_kind_of_noise_wins_over_the_other_in_the_file(
     of_the_file: str, flag: dict[str, float], wanted: tuple[str, float], tmp_path: Path
 ) -> None:
     file = written(tmp_path, task=f"means = [0, 1]\n{of_the_file}")
-    noise = run_file.build_task(flags.tables_from(file, None, None, flag)["task"]).noise
+    noise = run_file.build_task(settings_from(AgentFlags(file), TaskFlags(**flag), RunFlags()).task).noise
     assert (noise.kind, noise.scale) == wanted
 
 
 def test_a_flag_for_means_wins_over_places_in_the_file(tmp_path: Path) -> None:
     file = written(tmp_path, task="means = [0, 1]\ngrid = [2, 1]\nnoise_var = 4")
-    task = run_file.build_task(flags.tables_from(file, None, None, {"means": [1, 2, 3]})["task"])
+    task = run_file.build_task(settings_from(AgentFlags(file), TaskFlags(means="1,2,3"), RunFlags()).task)
     assert (task.n_arms, task.places, task.noise.var) == (3, None, 4)
 
 
 def test_a_layout_as_a_flag_keeps_the_means_of_the_file(tmp_path: Path) -> None:
     file = written(tmp_path, task="means = [0, 1]")
-    task = run_file.build_task(flags.tables_from(file, None, None, {"layout": "line"})["task"])
+    task = run_file.build_task(settings_from(AgentFlags(file), TaskFlags(layout="line"), RunFlags()).task)
     assert task.places is not None
     assert task.means.tolist() == [0, 1]

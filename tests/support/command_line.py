@@ -16,7 +16,7 @@ FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(
     [
         "explorelab.cli.app",
-        "explorelab.cli.catalogue",
+        "explorelab.cli.tables.run_tables",
         "explorelab.simulation.run_file",
         "explorelab.theory.agent_bounds",
         "explorelab.fitting.fit_people",

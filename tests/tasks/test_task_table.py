@@ -16,7 +16,7 @@ from explorelab.simulation import run_file
 from explorelab.study.config import landscapes
 from explorelab.study.config.fields import Problems, read_toml
 from explorelab.tasks import Task, integer_noise, with_noise
-from explorelab.tasks.task_table import CHOICES_KEYS, TASK_KEYS
+from explorelab.tasks.task_table import CHOICES_KEYS, task_keys
 
 
 def in_a_run(file: Path) -> Task:
@@ -292,7 +292,7 @@ def test_a_wrong_move_is_one_sentence_with_its_line(case: str, tmp_path: Path) -
     assert [word for word in words if word not in sentence] == [], sentence
 
 
-@pytest.mark.parametrize("key", [*TASK_KEYS, *CHOICES_KEYS])
+@pytest.mark.parametrize("key", [*task_keys(), *CHOICES_KEYS])
 @pytest.mark.parametrize("door", DOORS)
 def test_every_setting_is_read_or_refused_with_the_reason(door: str, key: str, tmp_path: Path) -> None:
     rules = RULES[door]

@@ -1,12 +1,14 @@
-"""What several files of commands share: arguments that mean the same everywhere, and work that may be interrupted."""
+"""What several files of commands share: arguments that mean the same everywhere, and how long work is begun and ended."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -19,6 +21,37 @@ Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
 
 
+def option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for every field of the dataclasses among its parameters, in their places.
+
+    What is given for them comes to the command as one object, so that commands share options without repeating them.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        name: each.annotation for name, each in signature.parameters.items() if is_dataclass(each.annotation)
+    }
+
+    @wraps(command)
+    def with_groups(**given: Any) -> None:
+        made = {name: kind(**{field.name: given.pop(field.name) for field in fields(kind)}) for name, kind in groups.items()}
+        command(**given, **made)
+
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        parameters += _parameters_of(groups[name]) if name in groups else [parameter]
+    with_groups.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_groups.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_groups
+
+
+def _parameters_of(group: Any) -> list[inspect.Parameter]:
+    kinds = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kinds[field.name])
+        for field in fields(group)
+    ]
+
+
 def whole_summaries(app: typer.Typer) -> None:
     """Let lists of commands say what each does in a whole sentence, which is cut short otherwise; its own help says more."""
     for command in app.registered_commands:
@@ -26,6 +59,19 @@ def whole_summaries(app: typer.Typer) -> None:
     for group in app.registered_groups:
         if group.typer_instance is not None:
             whole_summaries(group.typer_instance)
+
+
+def check_targets(*targets: Path | None, figure: Path | None = None) -> None:
+    """Raise before any work if what is asked for cannot be written."""
+    from explorelab._support.files import check_writable
+
+    for target in (*targets, figure):
+        if target is not None:
+            check_writable(target)
+    if figure is not None:
+        from explorelab.plots.style import check_format
+
+        check_format(figure)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from explorelab._support.written_numbers import DIGITS
-from explorelab.cli.options import AsJson, Data, Seed, Starts, Task, long_work
+from explorelab.cli.options import AsJson, Data, Seed, Starts, Task, check_targets, long_work
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def check(
 ) -> None:
     """Check a file of people's choices: everything wrong with it at once, by row and column."""
     from explorelab.choices.reading import check_choices
-    from explorelab.cli.choices_tables import show_report
+    from explorelab.cli.tables.choices_tables import show_report
 
     report = check_choices(data, task)
     if as_json:
@@ -68,19 +68,15 @@ def phenotypes(
     as_json: AsJson = False,
 ) -> None:
     """Label each curve of observed regret linear, power, log or none, and report how common each is."""
-    from explorelab._support.files import check_writable, write_whole
+    from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
-    from explorelab.cli import choices_tables
+    from explorelab.cli.tables import choices_tables
     from explorelab.plots import phenotype_figure
-    from explorelab.plots.style import check_format, write_figure
+    from explorelab.plots.style import write_figure
     from explorelab.regret import phenotype_summary
     from explorelab.regret.phenotypes import phenotypes as label
 
-    for target in (csv, figure):
-        if target is not None:
-            check_writable(target)
-    if figure is not None:
-        check_format(figure)
+    check_targets(csv, figure=figure)
     how: dict[str, Any] = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by}
     with long_work():
         result = label(read_choices(data, task), **how)
@@ -124,17 +120,15 @@ def fit(
     as_json: AsJson = False,
 ) -> None:
     """Fit an agent to every participant and save the estimates, with their uncertainty."""
-    from explorelab._support.files import check_writable, write_whole
+    from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
-    from explorelab.cli import fit_tables
+    from explorelab.cli.tables import fit_tables
     from explorelab.fitting.bayes.convergence import ConvergenceError
     from explorelab.fitting.fit_people import fit as run
     from explorelab.fitting.fit_people import saved
     from explorelab.fitting.fit_summary import estimates_table, fit_summary
 
-    for target in (out, csv):
-        if target is not None:
-            check_writable(target)
+    check_targets(out, csv)
     sampling = {"chains": chains, "draws": draws, "warmup": warmup, "target_accept": target_accept}
     sampling |= {"max_tree_depth": max_tree_depth, "correlated": correlated, "keep_unconverged": keep_unconverged}
     given = {name: value for name, value in sampling.items() if value is not None}
@@ -188,15 +182,13 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Say which agent describes whom best, for each person and for the group."""
-    from explorelab._support.files import check_writable, write_whole
+    from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
-    from explorelab.cli import fit_tables
+    from explorelab.cli.tables import fit_tables
     from explorelab.comparison.compare import compare as run
     from explorelab.fitting.fit_people import saved
 
-    for target in (out, csv):
-        if target is not None:
-            check_writable(target)
+    check_targets(out, csv)
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"criterion": criterion, "method": method, "within": within, "starts": starts, "seed": seed}
     with long_work():

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from explorelab.cli.options import AsJson, Data, Seed, Task, long_work
+from explorelab.cli.options import AsJson, Data, Seed, Task, check_targets, long_work
 
 
 def register(app: typer.Typer) -> None:
@@ -35,11 +35,12 @@ def recover(
     as_json: AsJson = False,
 ) -> None:
     """Simulate people with known parameters, refit them, and report which parameters (or models) are found again."""
+    from explorelab.choices.reading import read_choices
     from explorelab.cli import recovery_runs
 
     fit = recovery_runs.loaded(like)
-    recovery_runs.check_targets(out, figure)
-    choices = recovery_runs.read(data if data is not None else recovery_runs.source_of(fit), task)
+    check_targets(out, figure=figure)
+    choices = read_choices(data if data is not None else recovery_runs.source_of(fit), task)
     how: dict[str, Any] = {"starts": starts, "noise": noise, "seed": seed}
     with long_work():
         if agents is None:
@@ -61,11 +62,12 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Lay people simulated at the fitted parameters over the real ones: regret, phenotypes, repeats, walks."""
+    from explorelab.choices.reading import read_choices
     from explorelab.cli import recovery_runs
 
     tree = recovery_runs.loaded(fit)
-    recovery_runs.check_targets(out, figure)
-    choices = recovery_runs.read(data, task)
+    check_targets(out, figure=figure)
+    choices = read_choices(data, task)
     with long_work():
         found = recovery_runs.predict(choices, tree, copies, noise=noise, seed=seed)
     recovery_runs.deliver(found, out, figure, as_json)
@@ -78,11 +80,12 @@ def latent(
     task: Task = None,
 ) -> None:
     """Write what the fitted agent believed before every trial: beliefs, limits, bonuses, probabilities."""
+    from explorelab.choices.reading import read_choices
     from explorelab.cli import recovery_runs
 
     tree = recovery_runs.loaded(fit)
-    recovery_runs.check_targets(out)
-    choices = recovery_runs.read(data, task)
+    check_targets(out)
+    choices = read_choices(data, task)
     with long_work():
         recovery_runs.write_latent(choices, tree, out)
     print(f"Wrote {out}")

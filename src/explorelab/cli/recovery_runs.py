@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from explorelab._support.files import check_writable, write_whole
-from explorelab.choices.reading import read_choices
+from explorelab._support.files import write_whole
 from explorelab.choices.table import Choices
-from explorelab.cli import recovery_tables
+from explorelab.cli.tables import recovery_tables
 from explorelab.errors import InputError
 from explorelab.fitting.bayes.convergence import ConvergenceWarning
 from explorelab.fitting.fit_people import load_fit
 from explorelab.plots import predictive_figure, recovery_figures
-from explorelab.plots.style import check_format, write_figure
+from explorelab.plots.style import write_figure
 from explorelab.recovery import latent
 from explorelab.recovery.model_recovery import recover_models
 from explorelab.recovery.parameter_recovery import recover_parameters
@@ -33,11 +32,6 @@ class Found(NamedTuple):
     draw: Callable[[xr.Dataset], Any]
     summary: Callable[[xr.Dataset], dict[str, Any]]
     show: Callable[[xr.Dataset], None]
-
-
-def read(data: Path, task: Path | None) -> Choices:
-    """The choices of a file."""
-    return read_choices(data, task)
 
 
 def loaded(path: Path | None) -> xr.DataTree | None:
@@ -55,15 +49,6 @@ def source_of(fit: xr.DataTree | None) -> Path:
     if not Path(source).is_file():
         raise InputError(f"{source}, of which the fit was made, is not there: give --data.")
     return Path(source)
-
-
-def check_targets(out: Path | None, figure: Path | None = None) -> None:
-    """Raise before any work if what is asked for cannot be written."""
-    for target in (out, figure):
-        if target is not None:
-            check_writable(target)
-    if figure is not None:
-        check_format(figure)
 
 
 @contextmanager

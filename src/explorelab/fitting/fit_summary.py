@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from explorelab._support.written_numbers import finite_or_none
 from explorelab.fitting.identified import SILENT
 
 
@@ -20,7 +21,7 @@ def fit_summary(tree: xr.DataTree) -> dict[str, Any]:
         "participants": estimates.sizes["participant"],
         "choices": int(estimates["n_choices"].sum()),
         "log_likelihood": float(estimates["log_likelihood"].sum()),
-        "mean_pseudo_r2": _number(estimates["pseudo_r2"].mean()),
+        "mean_pseudo_r2": finite_or_none(estimates["pseudo_r2"].mean()),
         "without_information": silent_people(tree),
         "converged": int(estimates["converged"].sum()) if "converged" in estimates else None,
         "not_converged": _reasons(estimates),
@@ -36,12 +37,6 @@ def _reasons(estimates: xr.Dataset) -> dict[str, int]:
     told = estimates["status"].values[~estimates["converged"].values.astype(bool)]
     reasons, counts = np.unique(told.astype(str), return_counts=True)
     return dict(zip(reasons.tolist(), counts.tolist(), strict=True))
-
-
-def _number(value: Any) -> float | None:
-    """A number that JSON has, or None."""
-    number = float(value)
-    return number if np.isfinite(number) else None
 
 
 def silent_people(tree: xr.DataTree) -> list[str]:

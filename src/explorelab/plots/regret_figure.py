@@ -6,9 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.counted import counted
-from explorelab._support.files import write_whole
-from explorelab.errors import InputError
-from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, style, thousands, whole_ticks
+from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, thousands, whole_ticks
 from explorelab.simulation.summary import each_setting
 from explorelab.tasks.noise import is_gaussian
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from explorelab._support.written_numbers import finite_or_none
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE
 
@@ -29,11 +30,11 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
         one = result.sel(form=form)
         forms[form] = {
             "n": int(one["n_rows"]),
-            "share": _number(one["share"]),
-            "share_95": [_number(one["share_low"]), _number(one["share_high"])],
-            "label_probability_mean": _number(_sure(result, form)),
-            "mean_curve": {name: _number(one[f"mean_{name}"]) for name in ("a", "b", "r2")},
-            "paper_share": _number(one["paper_share"]),
+            "share": finite_or_none(one["share"]),
+            "share_95": [finite_or_none(one["share_low"]), finite_or_none(one["share_high"])],
+            "label_probability_mean": finite_or_none(_sure(result, form)),
+            "mean_curve": {name: finite_or_none(one[f"mean_{name}"]) for name in ("a", "b", "r2")},
+            "paper_share": finite_or_none(one["paper_share"]),
         }
     return {
         **({"paper": paper_people.NAME} if beside_paper(result) else {}),
@@ -69,8 +70,3 @@ def _sure(result: xr.Dataset, form: str) -> float:
     """The mean probability of the label among the curves that bear it."""
     own = result["label_probability"].sel(form=form).values[result["label"].values == form]
     return float(own.mean()) if own.size else np.nan
-
-
-def _number(value: Any) -> float | None:
-    number = float(value)
-    return number if np.isfinite(number) else None

@@ -9,8 +9,8 @@ from typing import Any
 
 import jax
 
-from explorelab.agents.factors import Params, Rule, Ways, prepared
 from explorelab._support.parallel import cores
+from explorelab.agents.factors import Params, Rule, Ways, prepared
 from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.ordered_sums import UNIT

@@ -20,6 +20,8 @@ temperature = [1, 2, 4]
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,6 @@ from explorelab.tasks.task_table import CHOICES_KEYS, FILE_KEYS, Door, read_task
 if TYPE_CHECKING:
     from explorelab.agents import Agent
 
-TABLES = ("agent", "task", "run", "sweep")
 RUN_KEYS = ("horizon", "replicates", "seed", "times", "keep", "visits", "precision", "device", "memory")
 FILES_WANTED = ("prior_cov", "prior_mean", "prior_var")
 """Parameters that may be given as the path of a file of numbers."""
@@ -45,7 +46,24 @@ DOOR = Door(
 type Table = Mapping[str, Any]
 
 
-def read_spec(path: Path) -> dict[str, TomlTable]:
+@dataclass(frozen=True)
+class RunSettings:
+    """What is to be simulated, in the tables that a TOML file has; the command line's flags fill them alike."""
+
+    agent: TomlTable = field(default_factory=lambda: TomlTable({}, "agent"))
+    task: TomlTable = field(default_factory=lambda: TomlTable({}, "task"))
+    run: TomlTable = field(default_factory=lambda: TomlTable({}, "run"))
+    sweep: TomlTable = field(default_factory=lambda: TomlTable({}, "sweep"))
+
+    def told_where(self) -> AbstractContextManager[None]:
+        """Let errors begin with file and line of the setting at fault, if it is from a file."""
+        return told_where(self.agent, self.task, self.run, self.sweep)
+
+
+TABLES = tuple(each.name for each in fields(RunSettings))
+
+
+def read_spec(path: Path) -> RunSettings:
     """The tables of a TOML file, with paths in it taken relative to the file."""
     toml = read_toml(path)
     for name, table in toml.values.items():
@@ -53,15 +71,10 @@ def read_spec(path: Path) -> dict[str, TomlTable]:
             raise toml.error((name,), str(unknown_name("table", name, TABLES)))
         if not isinstance(table, dict):
             raise toml.error((name,), f"{name} must be a table, [{name}], got {shown(table)}.")
-    tables = {name: toml.table(name) for name in TABLES}
-    for table in (tables["agent"], tables["task"]):
+    settings = RunSettings(**{name: toml.table(name) for name in TABLES})
+    for table in (settings.agent, settings.task):
         table.replace_values({key: _beside(path, table[key]) for key in (*FILES_WANTED, *FILE_KEYS) if key in table})
-    return tables
-
-
-def no_tables() -> dict[str, TomlTable]:
-    """The tables where there is no file, for flags to fill."""
-    return {name: TomlTable({}, name) for name in TABLES}
+    return settings
 
 
 def _beside(path: Path, value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab._support.written_numbers import tidied
+from explorelab._support.written_numbers import for_json
 
 QUANTITIES = ("regret", "observed_regret", "transitions", "cost")
 
@@ -48,8 +47,7 @@ def _times(one: xr.Dataset) -> list[dict[str, Any]]:
 def _plain(array: xr.DataArray) -> Any:
     """Numbers as JSON knows them: no NaN (a standard error of one replicate is null)."""
     values = np.asarray(array.values, dtype=float)
-    clean = [tidied(v) if math.isfinite(v) else None for v in values.ravel().tolist()]
-    return clean[0] if values.ndim == 0 else clean
+    return for_json(values.item() if values.ndim == 0 else values.ravel().tolist())
 
 
 def tidy(runs: xr.Dataset) -> pd.DataFrame:

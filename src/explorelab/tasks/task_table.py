@@ -33,17 +33,33 @@ from explorelab._support import checks
 from explorelab._support.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks.arms_table import PLACES, SOURCES, Arms, arms_in, either, flat_means, means_in, paper_task
+from explorelab.tasks.noise import NOISES, Noise, NoiseKind, gaussian_noise
 from explorelab.tasks.number_files import read_numbers
-from explorelab.tasks.task import Noise, Task, bandit, gaussian_noise, integer_noise, on_graph, with_costs, with_noise
+from explorelab.tasks.task import Task, bandit, on_graph, with_costs, with_noise
 
-NOISES: dict[str, Callable[[Any], Noise]] = {"integer_noise": integer_noise, "noise_var": gaussian_noise}
 GRAPH = ("graph", "directed", "start")
 COSTS = ("costs", "cost_kind", "cost_scale")
-TASK_KEYS = (*SOURCES, "layout", *PLACES, *NOISES, *GRAPH, *COSTS, "name", "note")
 CHOICES_KEYS = ("means_by", "horizon", "first_arm", "first_xy", "columns", "players")
 """Settings of the table beside a file of choices that say how the file is written."""
 FILE_KEYS = ("means", "coordinates", "graph", "costs")
 """Settings that may name a file."""
+
+
+def noise_settings() -> dict[str, Callable[[Any], Noise]]:
+    """Settings that give a task's noise: the scale of a kind that has one, or the variance of Gaussian noise."""
+    own = {kind.key: partial(_noise_of_scale, kind) for kind in NOISES.values() if kind.key}
+    return {**own, "noise_var": gaussian_noise}
+
+
+def _noise_of_scale(kind: NoiseKind, scale: Any) -> Noise:
+    if kind.whole:
+        return Noise(kind.name, checks.whole(kind.key, scale, at_least=0))
+    return Noise(kind.name, float(checks.scalar(kind.key, scale, at_least=0)))
+
+
+def task_keys() -> tuple[str, ...]:
+    """Every setting of a task."""
+    return (*SOURCES, "layout", *PLACES, *noise_settings(), *GRAPH, *COSTS, "name", "note")
 
 
 class Door(NamedTuple):
@@ -59,7 +75,7 @@ class Door(NamedTuple):
     @property
     def known(self) -> tuple[str, ...]:
         """Settings that may stand here."""
-        return tuple(key for key in (*TASK_KEYS, *self.more) if key not in self.refused)
+        return tuple(key for key in (*task_keys(), *self.more) if key not in self.refused)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,15 +163,16 @@ def _misplaced(table: Mapping[str, Any], door: Door) -> list[SettingError]:
 
 
 def _noise(table: Mapping[str, Any], door: Door) -> Noise | None:
-    given = [key for key in NOISES if key in table]
+    settings = noise_settings()
+    given = [key for key in settings if key in table]
     if len(given) > 1:
-        raise SettingError((given[-1],), f"a task has one of {either(NOISES)}, got both.")
+        raise SettingError((given[-1],), f"a task has one of {either(settings)}, got both.")
     for key in given:
         with about(key):
-            if key == "integer_noise":
+            if any(kind.key == key and kind.whole for kind in NOISES.values()):
                 checks.whole(key, table[key], at_least=-(2**63))
-            _amount(key, table[key], door.largest if key == "integer_noise" else door.largest**2)
-            return NOISES[key](table[key])
+            _amount(key, table[key], door.largest**2 if key == "noise_var" else door.largest)
+            return settings[key](table[key])
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -14,6 +15,7 @@ from explorelab._support import checks
 from explorelab._support.counted import plural
 from explorelab._support.door import door
 from explorelab._support.recording import recording_times
+from explorelab._support.written_numbers import for_json
 from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
@@ -62,6 +64,17 @@ def bounds(
     if task.note:
         table.attrs["note"] = task.note
     return table
+
+
+def bounds_as_json(table: xr.Dataset) -> dict[str, Any]:
+    """Every bound at every time, nulls where there is none, and the sentences that say why."""
+    return {
+        **{str(name): for_json(value) for name, value in table.attrs.items()},
+        "times": table.time.values.tolist(),
+        "bounds": {
+            str(name): {**variable.attrs, "values": for_json(variable.values.tolist())} for name, variable in table.items()
+        },
+    }
 
 
 def _algorithm(rule: Rule, task: Task) -> theory.AlgorithmName | None:

@@ -10,7 +10,7 @@ from explorelab.study.config.fields import Table
 from explorelab.tasks import Task, bandit
 from explorelab.tasks.arms_table import PLACES, SOURCES
 from explorelab.tasks.places import grid_places
-from explorelab.tasks.task_table import CHOICES_KEYS, COSTS, GRAPH, NOISES, Door, read_task
+from explorelab.tasks.task_table import CHOICES_KEYS, COSTS, GRAPH, Door, noise_settings, read_task
 
 MOST_POINTS = 1_000_000
 DOOR = Door(
@@ -37,8 +37,8 @@ def read_landscape(table: Table, folder: Path, sides: tuple[int, int] | None) ->
         for each in (error, *error.also):
             table.toml.problem((*table.at, *each.at), f"{table.title} {each}")
         return bandit([0.0])
-    if "landscape" not in table.values and not NOISES.keys() & table.values.keys():
-        table.problem("", f"must have one of {' and '.join(NOISES)}, got none of them.")
+    if "landscape" not in table.values and not noise_settings().keys() & table.values.keys():
+        table.problem("", f"must have one of {' and '.join(noise_settings())}, got none of them.")
         return task
     wrong = _wrong_size(task, sides) if sides is not None else ""
     if wrong:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from explorelab._support.counted import counted, plural
 from explorelab.choices.reading import CheckReport
-from explorelab.cli.terminal_table import print_table
+from explorelab.cli.tables.terminal_table import print_table
 from explorelab.regret import paper_people
 from explorelab.regret.phenotype_summary import beside_paper, summary, why_none
 

@@ -9,35 +9,12 @@ import numpy as np
 import xarray as xr
 from rich.console import Console
 
-from explorelab._support import checks
 from explorelab._support.counted import counted
-from explorelab._support.written_numbers import tidied
-from explorelab.agents import AGENTS, parameters_of
-from explorelab.cli.terminal_table import print_table
+from explorelab.cli.tables.terminal_table import print_table
 from explorelab.simulation.summary import each_setting
 
 
-def entries(name: str | None = None) -> list[dict[str, Any]]:
-    """Name, description, parameters and defaults of every agent, or of one."""
-    if name is not None:
-        checks.one_of("agent", name, AGENTS)
-    wanted = [name] if name is not None else list(AGENTS)
-    return [
-        {
-            "name": agent,
-            "about": " ".join((AGENTS[agent].__doc__ or "").split()),
-            "parameters": {key: _default(value) for key, value in parameters_of(agent).items()},
-        }
-        for agent in wanted
-    ]
-
-
-def _default(value: Any) -> Any:
-    """A default as JSON and people read it."""
-    return "inf" if value == math.inf else value
-
-
-def show(agents: list[dict[str, Any]]) -> None:
+def show_agents(agents: list[dict[str, Any]]) -> None:
     """Print agents with their parameters."""
     console = Console()
     for agent in agents:
@@ -102,25 +79,6 @@ def _most_visited(one: xr.Dataset, n: int = 5) -> str:
 
 HEADINGS = {"lai_robbins_regret": "Lai-Robbins regret"}
 BOUNDED = ("visits", "regret", "transitions", "cost")
-
-
-def bounds_as_json(table: xr.Dataset) -> dict[str, Any]:
-    """Every bound at every time, nulls where there is none, and the sentences that say why."""
-    return {
-        **{name: _clean(value) for name, value in table.attrs.items()},
-        "times": table.time.values.tolist(),
-        "bounds": {
-            str(name): {**variable.attrs, "values": _clean(variable.values.tolist())} for name, variable in table.items()
-        },
-    }
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_clean(v) for v in value]
-    if isinstance(value, float):
-        return tidied(value) if math.isfinite(value) else None
-    return value
 
 
 def show_bounds(table: xr.Dataset) -> None:

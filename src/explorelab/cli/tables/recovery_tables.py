@@ -9,8 +9,9 @@ import xarray as xr
 from rich.console import Console
 
 from explorelab._support.counted import counted
+from explorelab._support.written_numbers import finite_or_none
 from explorelab.agents.scales import SCALES
-from explorelab.cli.terminal_table import print_table
+from explorelab.cli.tables.terminal_table import print_table
 
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
                 "coverage_high", "share_at_bound", "share_identified")  # fmt: skip
@@ -20,7 +21,7 @@ OF_MODELS = ("count", "confusion", "confusion_low", "confusion_high", "inversion
 def parameters_summary(result: xr.Dataset) -> dict[str, Any]:
     """What was found of every parameter, and how all of them go with each other, ready for JSON."""
     names = [str(name) for name in result["parameter"].values]
-    found = {name: {part: _number(result[part].sel(parameter=name)) for part in OF_PARAMETER} for name in names}
+    found = {name: {part: finite_or_none(result[part].sel(parameter=name)) for part in OF_PARAMETER} for name in names}
     tables = {
         part: _table(result[part].values) for part in ("true_correlation", "estimate_correlation", "cross_correlation")
     }
@@ -37,7 +38,7 @@ def predictive_summary(result: xr.Dataset) -> dict[str, Any]:
     """Every number of the check, people beside simulated ones, ready for JSON."""
     parts = ("human", "simulated", "low", "high", "p")
     names = [str(name) for name in result["statistic"].values]
-    found = {name: {part: _number(result[part].sel(statistic=name)) for part in parts} for name in names}
+    found = {name: {part: finite_or_none(result[part].sel(statistic=name)) for part in parts} for name in names}
     return {**_attrs(result), "statistics": found}
 
 
@@ -107,13 +108,8 @@ def _attrs(result: xr.Dataset) -> dict[str, Any]:
     return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in result.attrs.items()}
 
 
-def _number(value: Any) -> float | None:
-    number = float(value)
-    return number if np.isfinite(number) else None
-
-
 def _table(values: np.ndarray) -> list[list[float | None]]:
-    return [[_number(value) for value in along] for along in values]
+    return [[finite_or_none(value) for value in along] for along in values]
 
 
 def _short(value: float | None) -> str:

@@ -9,7 +9,7 @@ import xarray as xr
 from rich.console import Console
 
 from explorelab._support.counted import counted
-from explorelab.cli.terminal_table import print_table
+from explorelab.cli.tables.terminal_table import print_table
 from explorelab.fitting.bayes.convergence import FAILED
 from explorelab.fitting.fit_summary import fit_summary, silent_people
 

@@ -1,0 +1,29 @@
+"""The agents, described for other programs and for people."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from explorelab._support import checks
+from explorelab.agents.naming import parameters_of
+from explorelab.agents.registry import AGENTS
+
+
+def catalogue(name: str | None = None) -> list[dict[str, Any]]:
+    """Name, description, parameters and defaults of every agent, or of one, ready for JSON."""
+    if name is not None:
+        checks.one_of("agent", name, AGENTS)
+    return [
+        {
+            "name": agent,
+            "about": " ".join((AGENTS[agent].__doc__ or "").split()),
+            "parameters": {key: _default(value) for key, value in parameters_of(agent).items()},
+        }
+        for agent in ([name] if name is not None else AGENTS)
+    ]
+
+
+def _default(value: Any) -> Any:
+    """A default as JSON and people read it."""
+    return "inf" if value == math.inf else value

@@ -1,0 +1,89 @@
+"""The commands about agents and tasks: list, simulate, bound, reproduce."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from explorelab.cli.options import AsJson, check_targets, long_work, option_groups
+from explorelab.cli.run_flags import AgentFlags, Horizon, RunFlags, TaskFlags, Times, settings_from
+
+
+def register(app: typer.Typer) -> None:
+    """Enter the commands of this file into the command line."""
+    for command in (agents, simulate, bounds, reproduce):
+        app.command()(command)
+
+
+def agents(
+    name: Annotated[str | None, typer.Argument(help="One agent, in detail.")] = None, as_json: AsJson = False
+) -> None:
+    """List the agents, with their parameters and defaults."""
+    from explorelab.agents.catalogue import catalogue
+    from explorelab.cli.tables.run_tables import show_agents
+
+    entries = catalogue(name)
+    if as_json:
+        print(json.dumps(entries, indent=2))
+    else:
+        show_agents(entries)
+
+
+@option_groups
+def simulate(
+    *,
+    agent: AgentFlags,
+    sweep: Annotated[list[str] | None, typer.Option(metavar="NAME=V1,V2,...", help="Try several values; repeat.")] = None,
+    task: TaskFlags,
+    run: RunFlags,
+    as_json: AsJson = False,
+    csv: Annotated[Path | None, typer.Option(help="Write means and standard errors over time.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw regret with its bounds: .png, .svg or .pdf.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the whole data set as netCDF.")] = None,
+) -> None:
+    """Simulate an agent on a task and report regret, transitions, transition cost and visits."""
+    from explorelab.cli import simulation_runs
+
+    settings = settings_from(agent, task, run, sweep)
+    check_targets(csv, save, figure=figure)
+    with long_work():
+        played = simulation_runs.play(settings, few_times=as_json, statistics=save is None)
+    simulation_runs.deliver(played, csv, figure, save, as_json)
+
+
+@option_groups
+def bounds(
+    *,
+    agent: AgentFlags,
+    task: TaskFlags,
+    horizon: Horizon = None,
+    times: Times = None,
+    epsilon: Annotated[float | None, typer.Option(help="Of the corrected bounds; the best one by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what theory promises for an agent on a task, and where it promises nothing."""
+    from explorelab.cli import simulation_runs
+    from explorelab.cli.tables.run_tables import show_bounds
+    from explorelab.theory.agent_bounds import bounds_as_json
+
+    table = simulation_runs.promised(settings_from(agent, task, RunFlags(horizon=horizon, times=times)), epsilon)
+    if as_json:
+        print(json.dumps(bounds_as_json(table), allow_nan=False))
+    else:
+        show_bounds(table)
+
+
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")] = Path("out"),
+    seed: Annotated[int, typer.Option(help="Same seed, same figures.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few replicates: a look, not a result.")] = False,
+) -> None:
+    """Reproduce the paper's simulations: figures, data and one page, OUT/index.html."""
+    from explorelab.paper import reproduce as make
+
+    with long_work():
+        page = make(out, seed=seed, quick=quick)
+    print(f"Wrote {page}")

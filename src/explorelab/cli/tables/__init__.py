@@ -1,0 +1,1 @@
+"""What the command line prints: tables for people to read."""
