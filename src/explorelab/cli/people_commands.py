@@ -186,6 +186,7 @@ def compare(
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import fit_tables
     from explorelab.comparison.compare import compare as run
+    from explorelab.comparison.compare import comparison_summary
     from explorelab.fitting.fit_people import saved
 
     check_targets(out, csv)
@@ -199,7 +200,7 @@ def compare(
         people = tree["people"].to_dataset()
         write_whole(csv, lambda path: people.to_dataframe().reset_index().to_csv(path, index=False, float_format=DIGITS))
     if as_json:
-        print(json.dumps(fit_tables.comparison_summary(tree)))
+        print(json.dumps(comparison_summary(tree)))
     else:
         fit_tables.show_comparison(tree)
 

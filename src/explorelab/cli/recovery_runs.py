@@ -19,7 +19,7 @@ from explorelab.fitting.bayes.convergence import ConvergenceWarning
 from explorelab.fitting.fit_people import load_fit
 from explorelab.plots import predictive_figure, recovery_figures
 from explorelab.plots.style import write_figure
-from explorelab.recovery import latent
+from explorelab.recovery import latent, recovery_summary
 from explorelab.recovery.model_recovery import recover_models
 from explorelab.recovery.parameter_recovery import recover_parameters
 from explorelab.recovery.predictive import predictive_check
@@ -63,7 +63,9 @@ def _said_with_the_result() -> Iterator[None]:
 def recover(choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Any) -> Found:
     """Recovery of an agent's parameters."""
     result = recover_parameters(choices, agent, fit, n, method, **how)
-    return Found(result, recovery_figures.draw_recovery, recovery_tables.parameters_summary, recovery_tables.show_parameters)
+    return Found(
+        result, recovery_figures.draw_recovery, recovery_summary.parameters_summary, recovery_tables.show_parameters
+    )
 
 
 @_said_with_the_result()
@@ -77,7 +79,7 @@ def models(
         raise InputError(f"the fit is of {fit.attrs['agent']}, which is not among the agents {', '.join(names)}.")
     method = method or ("map" if fit is None else str(fit.attrs["method"]))
     result = recover_models(choices, names, fits, n, criterion=criterion, method=method, **how)
-    return Found(result, recovery_figures.draw_models, recovery_tables.models_summary, recovery_tables.show_models)
+    return Found(result, recovery_figures.draw_models, recovery_summary.models_summary, recovery_tables.show_models)
 
 
 @_said_with_the_result()
@@ -86,7 +88,7 @@ def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Any) 
     assert fit is not None
     result = predictive_check(choices, None, fit, copies, **how)
     return Found(
-        result, predictive_figure.draw_predictive, recovery_tables.predictive_summary, recovery_tables.show_predictive
+        result, predictive_figure.draw_predictive, recovery_summary.predictive_summary, recovery_tables.show_predictive
     )
 
 

@@ -18,6 +18,7 @@ from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, informative, method_for, without_information
 from explorelab.fitting.fit_people import check_choices, fit
+from explorelab.fitting.fit_summary import silent_people
 
 CRITERIA = ("cv", "bic", "aic")
 """What may decide: prediction of left-out blocks, or an information criterion."""
@@ -130,3 +131,26 @@ def _models(people: xr.Dataset, criterion: str) -> xr.Dataset:
     difference = log_evidence - log_evidence.max("model")
     result["lost_evidence"] = difference.sum("participant")
     return result
+
+
+def comparison_summary(tree: xr.DataTree) -> dict[str, Any]:
+    """A comparison in one JSON object."""
+    models = tree["models"].to_dataset()
+    return {
+        "criterion": tree.attrs["criterion"],
+        "without_information": silent_people(tree),
+        "omnibus_risk": float(models["omnibus_risk"]),
+        "models": {
+            str(name): {
+                str(key): value.item() for key, value in models.sel(model=name).data_vars.items() if key != "omnibus_risk"
+            }
+            for name in models["model"].values
+        },
+        "best": dict(
+            zip(
+                map(str, tree["people"].to_dataset()["participant"].values.tolist()),
+                map(str, tree["people"].to_dataset()["best"].values.tolist()),
+                strict=True,
+            )
+        ),
+    }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from rich.console import Console
@@ -43,29 +41,6 @@ def show_fit(tree: xr.DataTree) -> None:
         rows.append([name, f"{one['median']:.4g}", f"{low:.4g} – {high:.4g}", f"{one['median_standard_error']:.2g}",
                      f"{one['identified']} of {told['participants']}", why])  # fmt: skip
     print_table(console, headings, rows, words=(0, 5))
-
-
-def comparison_summary(tree: xr.DataTree) -> dict[str, Any]:
-    """A comparison in one JSON object."""
-    models = tree["models"].to_dataset()
-    return {
-        "criterion": tree.attrs["criterion"],
-        "without_information": silent_people(tree),
-        "omnibus_risk": float(models["omnibus_risk"]),
-        "models": {
-            str(name): {
-                str(key): value.item() for key, value in models.sel(model=name).data_vars.items() if key != "omnibus_risk"
-            }
-            for name in models["model"].values
-        },
-        "best": dict(
-            zip(
-                map(str, tree["people"].to_dataset()["participant"].values.tolist()),
-                map(str, tree["people"].to_dataset()["best"].values.tolist()),
-                strict=True,
-            )
-        ),
-    }
 
 
 def show_comparison(tree: xr.DataTree) -> None:

@@ -1,4 +1,4 @@
-"""Recovery in a few numbers: for other programs, and for people."""
+"""What the command line prints of recovery and of predictive checks."""
 
 from __future__ import annotations
 
@@ -9,37 +9,9 @@ import xarray as xr
 from rich.console import Console
 
 from explorelab._support.counted import counted
-from explorelab._support.written_numbers import finite_or_none
 from explorelab.agents.scales import SCALES
 from explorelab.cli.tables.terminal_table import print_table
-
-OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
-                "coverage_high", "share_at_bound", "share_identified")  # fmt: skip
-OF_MODELS = ("count", "confusion", "confusion_low", "confusion_high", "inversion", "inversion_low", "inversion_high")
-
-
-def parameters_summary(result: xr.Dataset) -> dict[str, Any]:
-    """What was found of every parameter, and how all of them go with each other, ready for JSON."""
-    names = [str(name) for name in result["parameter"].values]
-    found = {name: {part: finite_or_none(result[part].sel(parameter=name)) for part in OF_PARAMETER} for name in names}
-    tables = {
-        part: _table(result[part].values) for part in ("true_correlation", "estimate_correlation", "cross_correlation")
-    }
-    return {**_attrs(result), "parameters": found, "order": names, **tables}
-
-
-def models_summary(result: xr.Dataset) -> dict[str, Any]:
-    """Confusion and inversion, rows in the order of the models, ready for JSON."""
-    names = [str(name) for name in result["generated"].values]
-    return {**_attrs(result), "models": names, **{part: _table(result[part].values) for part in OF_MODELS}}
-
-
-def predictive_summary(result: xr.Dataset) -> dict[str, Any]:
-    """Every number of the check, people beside simulated ones, ready for JSON."""
-    parts = ("human", "simulated", "low", "high", "p")
-    names = [str(name) for name in result["statistic"].values]
-    found = {name: {part: finite_or_none(result[part].sel(statistic=name)) for part in parts} for name in names}
-    return {**_attrs(result), "statistics": found}
+from explorelab.recovery.recovery_summary import parameters_summary, predictive_summary
 
 
 def show_parameters(result: xr.Dataset) -> None:
@@ -102,14 +74,6 @@ def show_warning(result: xr.Dataset) -> None:
     """Print what must be known of the fit that the result was made from, if anything."""
     if result.attrs["warning"]:
         Console().print(result.attrs["warning"], style="bold red", highlight=False, markup=False, soft_wrap=True)
-
-
-def _attrs(result: xr.Dataset) -> dict[str, Any]:
-    return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in result.attrs.items()}
-
-
-def _table(values: np.ndarray) -> list[list[float | None]]:
-    return [[finite_or_none(value) for value in along] for along in values]
 
 
 def _short(value: float | None) -> str:

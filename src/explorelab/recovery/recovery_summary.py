@@ -1,0 +1,46 @@
+"""Recovery and predictive checks in a few numbers, for other programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from explorelab._support.written_numbers import finite_or_none
+
+OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
+                "coverage_high", "share_at_bound", "share_identified")  # fmt: skip
+OF_MODELS = ("count", "confusion", "confusion_low", "confusion_high", "inversion", "inversion_low", "inversion_high")
+
+
+def parameters_summary(result: xr.Dataset) -> dict[str, Any]:
+    """What was found of every parameter, and how all of them go with each other, ready for JSON."""
+    names = [str(name) for name in result["parameter"].values]
+    found = {name: {part: finite_or_none(result[part].sel(parameter=name)) for part in OF_PARAMETER} for name in names}
+    tables = {
+        part: _table(result[part].values) for part in ("true_correlation", "estimate_correlation", "cross_correlation")
+    }
+    return {**_attrs(result), "parameters": found, "order": names, **tables}
+
+
+def models_summary(result: xr.Dataset) -> dict[str, Any]:
+    """Confusion and inversion, rows in the order of the models, ready for JSON."""
+    names = [str(name) for name in result["generated"].values]
+    return {**_attrs(result), "models": names, **{part: _table(result[part].values) for part in OF_MODELS}}
+
+
+def predictive_summary(result: xr.Dataset) -> dict[str, Any]:
+    """Every number of the check, people beside simulated ones, ready for JSON."""
+    parts = ("human", "simulated", "low", "high", "p")
+    names = [str(name) for name in result["statistic"].values]
+    found = {name: {part: finite_or_none(result[part].sel(statistic=name)) for part in parts} for name in names}
+    return {**_attrs(result), "statistics": found}
+
+
+def _attrs(result: xr.Dataset) -> dict[str, Any]:
+    return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in result.attrs.items()}
+
+
+def _table(values: np.ndarray) -> list[list[float | None]]:
+    return [[finite_or_none(value) for value in along] for along in values]
