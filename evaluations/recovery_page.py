@@ -16,10 +16,9 @@ from explorelab.plots.recovery_figures import draw_recovery
 from explorelab.plots.style import write_figure
 from explorelab.recovery.behaviour import of_each
 from explorelab.recovery.designs import design
-from explorelab.recovery.known import known_of
 from explorelab.recovery.score import score_test, scores
 from explorelab.recovery.simulated_choices import generate
-from explorelab.recovery.truth import true_parameters
+from explorelab.recovery.truth import known_of, true_parameters
 
 SYMBOLS = {name: about(name).symbol for name in ("prior_mean", "prior_var", "length_scale", "temperature")}
 WHO = {

@@ -17,7 +17,7 @@ from explorelab.fitting.fit_people import fit, load_fit, saved
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Curvature, block_log_likelihoods
 from explorelab.fitting.search import batches
-from explorelab.fitting.search.individual import rows_of_each
+from explorelab.fitting.search.best import rows_of_each
 from explorelab.fitting.search.optimise import minimise
 from explorelab.fitting.search.solve import _ended, _minimised, _screened
 from explorelab.fitting.spaces import axes_of, natural, origin_of, space_for, standard, units_of

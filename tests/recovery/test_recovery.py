@@ -23,14 +23,13 @@ from explorelab.fitting.fit_people import fit, saved
 from explorelab.fitting.likelihood import replay
 from explorelab.fitting.model import prepare
 from explorelab.recovery.designs import design, repeated
-from explorelab.recovery.known import known_of
 from explorelab.recovery.latent import arm_table, latent_variables, trial_table, write_latent
 from explorelab.recovery.model_recovery import Setting, judged, recover_models, tables
 from explorelab.recovery.parameter_recovery import rank_interval, recover_parameters
 from explorelab.recovery.predictive import compared, predictive_check
 from explorelab.recovery.score import score_test, scores
 from explorelab.recovery.simulated_choices import FREE, KEPT, NOTHING, REPEATED, _kinds, generate
-from explorelab.recovery.truth import true_parameters
+from explorelab.recovery.truth import known_of, true_parameters
 
 GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 

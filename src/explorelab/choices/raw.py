@@ -14,7 +14,7 @@ import pandas as pd
 
 from explorelab._support.counted import counted
 from explorelab._support.extras import needs
-from explorelab.choices.checks.problem import Problem, grouped
+from explorelab.choices.checks.look import Problem, grouped
 from explorelab.choices.columns import is_empty
 from explorelab.errors import InputError
 

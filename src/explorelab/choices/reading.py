@@ -13,8 +13,7 @@ import pandas as pd
 
 from explorelab._support.door import door
 from explorelab.choices.building import build
-from explorelab.choices.checks.look import Look, Trials
-from explorelab.choices.checks.problem import Problem
+from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.checks.schema import conditions_of, look_at
 from explorelab.choices.raw import Raw, raw_of_frame, read_raw
 from explorelab.choices.table import Choices, Exclusion

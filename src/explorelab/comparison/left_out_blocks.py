@@ -27,7 +27,7 @@ from explorelab.fitting.empirical_bayes import ONE_PERSON, fit_group
 from explorelab.fitting.fit_people import check_choices, check_likelihood, check_possible
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, covariances, on_natural_scale, space_table
-from explorelab.fitting.search.individual import fit_each
+from explorelab.fitting.search.best import fit_each
 from explorelab.fitting.search.solve import limits, predicted
 
 

@@ -18,8 +18,7 @@ from explorelab._support import checks
 from explorelab.errors import InputError
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import covariances, on_natural_scale
-from explorelab.fitting.search.best import Best, best_of_starts
-from explorelab.fitting.search.individual import with_prior
+from explorelab.fitting.search.best import Best, best_of_starts, with_prior
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import Ending, endings, minimised, problems
 

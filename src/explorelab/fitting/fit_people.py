@@ -22,7 +22,7 @@ from explorelab.fitting.criteria import without_information
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, estimates, space_table
-from explorelab.fitting.search.individual import fit_each, rows_of_each
+from explorelab.fitting.search.best import fit_each, rows_of_each
 from explorelab.fitting.search.solve import predicted
 
 type Method = Literal["ml", "map", "em", "nuts"]

@@ -21,7 +21,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay
 from explorelab.fitting.objective import Model
 from explorelab.fitting.search.batches import in_calls, mapped
-from explorelab.recovery.known import estimated, fitted_of, known_of, same_people
+from explorelab.recovery.truth import estimated, fitted_of, known_of, same_people
 
 ARMS = {
     "mean": "expected reward before the trial",

@@ -17,9 +17,8 @@ from explorelab.errors import InputError
 from explorelab.fitting.criteria import method_for
 from explorelab.fitting.fit_people import fit as fit_agent
 from explorelab.recovery.designs import is_played, repeated
-from explorelab.recovery.known import Known, known_of
 from explorelab.recovery.simulated_choices import generate
-from explorelab.recovery.truth import Within, true_parameters
+from explorelab.recovery.truth import Known, Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
 
 CRITERIA = ("bic", "aic", "cv")

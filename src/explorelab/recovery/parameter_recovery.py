@@ -18,9 +18,8 @@ from explorelab.errors import InputError
 from explorelab.fitting.fit_people import fit as fit_agent
 from explorelab.fitting.spaces import standard
 from explorelab.recovery.designs import repeated
-from explorelab.recovery.known import Known, known_of
 from explorelab.recovery.simulated_choices import generate
-from explorelab.recovery.truth import Within, true_parameters
+from explorelab.recovery.truth import Known, Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]

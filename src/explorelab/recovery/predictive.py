@@ -16,8 +16,8 @@ from explorelab.comparison.left_out_blocks import posterior_draws
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
 from explorelab.recovery.behaviour import CURVES, Each, mean_known, of_each
-from explorelab.recovery.known import Known, fitted_of, known_of, same_people
 from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.truth import Known, fitted_of, known_of, same_people
 from explorelab.regret.forms import PowerFit
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorelab._support.counted import plural
-from explorelab.choices.checks.look import Look
-from explorelab.choices.checks.problem import Problem
+from explorelab.choices.checks.look import Look, Problem
 from explorelab.choices.checks.values import varies_within
 from explorelab.choices.columns import NO_NUMBER, as_numbers, codes_of
 from explorelab.choices.table import NOWHERE, Layout

@@ -7,8 +7,7 @@ import pandas as pd
 
 from explorelab._support.counted import counted, plural
 from explorelab.choices.checks.column_names import how_to_rename, near
-from explorelab.choices.checks.look import Look, Trials
-from explorelab.choices.checks.problem import N_SHOWN, Problem, where
+from explorelab.choices.checks.look import N_SHOWN, Look, Problem, Trials, where
 
 FEWEST_TRIALS = 2
 

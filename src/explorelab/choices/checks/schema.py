@@ -14,8 +14,7 @@ import pandas as pd
 
 from explorelab.choices.checks import arms, order, values
 from explorelab.choices.checks.column_names import ALSO_CALLED, how_to_rename, near
-from explorelab.choices.checks.look import Look, Trials
-from explorelab.choices.checks.problem import Problem
+from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.raw import Raw, raw_of_frame
 from explorelab.choices.task_file import COLUMNS, AnyTask, DataTask, task_of
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from explorelab.choices.checks.look import Look
-from explorelab.choices.checks.problem import Problem
+from explorelab.choices.checks.look import Look, Problem
 from explorelab.choices.columns import as_flags, as_numbers, codes_of
 
 LARGEST_TRIAL = 2**31

@@ -30,8 +30,7 @@ from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import as_tree, on_natural_scale, space_table
-from explorelab.fitting.search.best import Best
-from explorelab.fitting.search.individual import fit_each, rows_of_each
+from explorelab.fitting.search.best import Best, fit_each, rows_of_each
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import limits, predicted
 from explorelab.fitting.spaces import origin_of, space_for
