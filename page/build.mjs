@@ -1,6 +1,6 @@
 // Builds the pages of the study server (../src/explorelab/study/static) and the stand-alone plugin (dist).
 import { build } from "esbuild";
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { licences } from "./licences.mjs";
@@ -20,16 +20,15 @@ const common = {
 };
 
 /** One page: its script and style become NAME.js and NAME.css, its HTML is copied as it is. */
-async function page(name, script, style, html) {
-  const entries = [script, style].filter((file) => existsSync(source(file)));
+async function page(name, folder, script, style, html) {
   const result = await build({
     ...common,
-    entryPoints: entries.map((file) => ({ in: source(file), out: name })),
+    entryPoints: [script, style].map((file) => ({ in: source(folder, file), out: name })),
     outdir: pages,
     format: "iife",
     minify: true,
   });
-  if (existsSync(source(html))) copyFileSync(source(html), join(pages, html.split("/").at(-1)));
+  for (const file of html) copyFileSync(source(folder, file), join(pages, file));
   return result.metafile;
 }
 
@@ -63,13 +62,9 @@ function globalModule(name, variable) {
 
 mkdirSync(pages, { recursive: true });
 mkdirSync(plugin, { recursive: true });
-const built = [];
-if (existsSync(source("src", "main.ts"))) {
-  built.push(await page("study", "src/main.ts", "src/study.css", "src/index.html"));
-}
-if (existsSync(source("src", "admin", "admin.ts"))) {
-  built.push(await page("admin", "src/admin/admin.ts", "src/admin/admin.css", "src/admin/admin.html"));
-  copyFileSync(source("src", "admin", "login.html"), join(pages, "login.html"));
-}
-if (existsSync(source("plugin", "grid-bandit.ts"))) await standAlone();
+const built = [
+  await page("study", "participant", "main.ts", "study.css", ["index.html"]),
+  await page("admin", "researcher", "admin.ts", "admin.css", ["admin.html", "login.html"]),
+];
+await standAlone();
 writeFileSync(join(pages, "licences.txt"), licences(here, built));

@@ -3,7 +3,7 @@
 import type { JsPsych, JsPsychPlugin } from "jspsych";
 import { Collected, readBlock, type Block, type Trial } from "./block";
 import type { Report } from "./choose";
-import { Game } from "./game";
+import { Game } from "./game/game";
 import { info, type Info } from "./info";
 import { untilDone } from "./retry";
 import { plan } from "./robot";
@@ -96,4 +96,4 @@ export default class GridBanditPlugin implements JsPsychPlugin<Info> {
 }
 
 export type { Answer, Choose, Report } from "./choose";
-export type { Game } from "./game";
+export type { Game } from "./game/game";

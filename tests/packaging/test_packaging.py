@@ -103,7 +103,7 @@ def test_two_builds_are_the_same_to_the_byte(built: tuple[Path, Path], tmp_path:
 def test_without_node_a_build_says_what_is_missing(what: str, tmp_path: Path) -> None:
     folder = checkout(tmp_path / "explorelab", *(["static"] if what == "static" else []))
     if what != "static":
-        (folder / "page" / "src" / "main.ts").write_text("// newer than the built page")
+        (folder / "page" / "participant" / "main.ts").write_text("// newer than the built page")
     empty = tmp_path / "bin"
     empty.mkdir()
     command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path / "dist", folder]

@@ -1,0 +1,144 @@
+/** The participant's page: arrives at the server, plays through jsPsych, shows the last screen. */
+
+import { initJsPsych } from "jspsych";
+import { Api, ServerError } from "./participant-api";
+import { App } from "./app";
+import { finishedScreen } from "./screens/finished";
+import { browserKey, pilotKey, queryOf, randomHex } from "./identity";
+import { Notice } from "./screens/notice";
+import { elsewhere, errorScreen, takenOver, titledPage } from "./screens/sheets";
+import { PLAYED, type State } from "./stages";
+import { Texts } from "./texts";
+import { studyTimeline } from "./timeline";
+import { offerWithdrawal } from "./screens/withdraw";
+
+/** Screens on which people have agreed to take part and have not finished. */
+const CAN_WITHDRAW = ["instructions", "ready", "play", "debriefing"];
+
+const main = document.getElementById("main")!;
+const withdraw = document.getElementById("withdraw") as HTMLButtonElement;
+const pilot = pilotKey(location.href);
+const query = queryOf(location.href, pilot !== "");
+const notice = new Notice(document.getElementById("notice")!);
+const api = new Api({
+  slow: (ms) => app.log.add("slow", Math.round(ms)),
+  trouble: (attempt) => {
+    notice.trouble(attempt);
+    // The line at the top lies behind an open dialog.
+    const inDialog = document.getElementById("withdraw-note");
+    if (inDialog) inDialog.textContent = notice.text;
+    if (attempt !== null) app.log.add("retry", attempt);
+  },
+});
+const app = new App(api, screenIsShown);
+
+void start();
+
+async function start(): Promise<void> {
+  app.log.listen();
+  window.addEventListener("beforeunload", (event) => {
+    if (!app.isPlaying) return;
+    event.preventDefault();
+    event.returnValue = ""; // What older browsers want instead.
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) void app.seenAgain();
+  });
+  try {
+    await arrive();
+  } catch (error) {
+    // Without an arrival there is no study to go on with.
+    if (app.texts && error instanceof ServerError && error.word === "elsewhere") showLast(elsewhere(app.texts), "elsewhere");
+    else if (app.texts) showLast(errorScreen(app.texts, messageOf(error)));
+    else main.textContent = "The study could not be loaded. Please load the page again.";
+    return;
+  }
+  try {
+    if (PLAYED.includes(app.state.stage)) await play();
+  } catch (error) {
+    app.fail(error);
+  }
+  showEnd();
+}
+
+async function arrive(): Promise<void> {
+  app.texts = new Texts(await api.texts());
+  const { texts } = app;
+  document.documentElement.lang = texts.language;
+  document.documentElement.dir = texts.direction;
+  document.title = texts.title;
+  document.getElementById("title")!.textContent = texts.title;
+  notice.texts = texts;
+  app.state = await api.arrive({ page: randomHex(16), key: browserKey(), query }, pilot);
+  if (navigator.webdriver) app.log.add("webdriver");
+}
+
+async function play(): Promise<void> {
+  const { texts } = app;
+  offerWithdrawal(withdraw, {
+    texts,
+    opened: () => app.pause(),
+    closed: () => app.resume(),
+    withdraw: (deleting) => app.withdraw(deleting),
+  });
+  main.replaceChildren();
+  const jsPsych = initJsPsych({
+    display_element: main,
+    // There is no sound; browsers would complain of an audio context that was not asked for.
+    use_webaudio: false,
+    // jsPsych makes its element a stop of the Tab key; ours needs none, its buttons are.
+    on_trial_start: () => main.setAttribute("tabindex", "-1"),
+  });
+  // A stand-in for what jsPsych 6 had there; nothing of a page that pays people is to be reached from outside.
+  delete (window as { jsPsych?: unknown }).jsPsych;
+  app.jsPsych = jsPsych;
+  const timeline = studyTimeline(app);
+  const mode = query.simulate;
+  // Anyone can write an address; only the server knows whether this page may play by itself.
+  if (api.isPilot && (mode === "visual" || mode === "data-only")) {
+    // Data that no person made must be known as such.
+    app.log.add("simulated");
+    await jsPsych.simulate(timeline, mode);
+  } else {
+    await jsPsych.run(timeline);
+  }
+}
+
+function screenIsShown(screen: string): void {
+  document.body.dataset.stage = screen;
+  withdraw.hidden = !CAN_WITHDRAW.includes(screen);
+  if (screen === "play") return;
+  window.scrollTo(0, 0);
+  main.querySelector<HTMLElement>("h1, h2")?.focus({ preventScroll: true });
+}
+
+function showEnd(): void {
+  const { state, texts, ending } = app;
+  if (ending?.kind === "taken-over") showLast(takenOver(texts), "taken-over");
+  else if (ending?.kind === "error") showLast(errorScreen(texts, ending.details));
+  else if (state.stage === "finished") showLast(finishedScreen(state, texts, query), "finished");
+  else showLast(lastPage(state), state.stage);
+  void app.log.flush(false);
+}
+
+/** The page that the researchers wrote for this ending. */
+function lastPage(state: State): HTMLElement {
+  const { texts } = app;
+  const html = state.html[state.stage];
+  switch (state.stage) {
+    case "declined": return titledPage(html, texts.label("declined_title"));
+    case "withdrawn": return titledPage(html, texts.label("withdrawn_title"));
+    case "preview": return titledPage(html, texts.label("preview_title"));
+    case "expired": return titledPage(html, texts.label("expired_title"));
+    default: return errorScreen(texts, `unknown stage "${state.stage}"`);
+  }
+}
+
+function showLast(content: HTMLElement, screen = "error"): void {
+  main.replaceChildren(content);
+  screenIsShown(screen);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,63 @@
+/** The last screen: what was earned, the completion code, and the way back to where people came from. */
+
+import { element } from "../../plugin/dom";
+import { earnings, heading } from "./sheets";
+import type { State } from "../stages";
+import type { Texts } from "../texts";
+
+export function finishedScreen(state: State, texts: Texts, query: Record<string, string>): HTMLElement {
+  const sheet = element(
+    "div",
+    { class: "sheet finished" },
+    heading(texts.label("finished_title")),
+    element("p", {}, texts.label("finished_thanks")),
+    earnings(state, texts),
+  );
+  const { code, redirect, submit_to } = state.completion ?? { code: "", redirect: "", submit_to: "" };
+  if (code) sheet.append(codeBox(code, texts));
+  if (submit_to && query.assignmentId) sheet.append(submitForm(submit_to, query.assignmentId, state, texts));
+  else if (redirect) sheet.append(wayBack(redirect, texts));
+  return sheet;
+}
+
+function codeBox(code: string, texts: Texts): HTMLElement {
+  const shown = element("code", { id: "completion-code", tabindex: 0 }, code);
+  const copied = element("span", { id: "copied", role: "status" });
+  const copy = element("button", { type: "button", id: "copy-code" }, texts.label("code_copy"));
+  copy.addEventListener("click", () => {
+    void copyText(code, shown).then(() => {
+      copied.textContent = texts.label("code_copied");
+    });
+  });
+  const line = element("div", { class: "code-line" }, shown, copy, copied);
+  return element("div", { class: "code-box" }, element("h2", {}, texts.label("code_title")), line);
+}
+
+async function copyText(text: string, shown: HTMLElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Not allowed in some frames: select the code, so that the person can copy it with two keys.
+    getSelection()?.selectAllChildren(shown);
+    document.execCommand("copy");
+  }
+}
+
+function wayBack(address: string, texts: Texts): HTMLElement {
+  const link = element("a", { id: "leave", class: "button main", href: address }, texts.label("leave"));
+  return element("div", {}, element("p", {}, texts.label("leave_text")), element("div", { class: "buttons" }, link));
+}
+
+/** MTurk takes an assignment back as a form with its name and at least one more field. */
+function submitForm(submitTo: string, assignment: string, state: State, texts: Texts): HTMLElement {
+  const hidden = (name: string, value: string) => element("input", { type: "hidden", name, value });
+  return element(
+    "form",
+    { id: "submit-form", method: "post", action: `${submitTo.replace(/\/$/, "")}/mturk/externalSubmit` },
+    element("p", {}, texts.label("submit_text")),
+    hidden("assignmentId", assignment),
+    hidden("code", state.completion?.code ?? ""),
+    hidden("points", String(state.points)),
+    element("div", { class: "buttons" }, element("button", { id: "submit", class: "main" }, texts.label("submit"))),
+  );
+}

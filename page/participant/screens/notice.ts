@@ -1,0 +1,20 @@
+/** A line at the top that says when the connection is lost, outside of the game, which has its own. */
+
+import type { Texts } from "../texts";
+
+export class Notice {
+  texts: Texts | null = null;
+
+  constructor(private readonly line: HTMLElement) {}
+
+  /** After a failed attempt: says so. With null: the server answers again. */
+  trouble(attempt: number | null): void {
+    this.line.hidden = attempt === null;
+    // Before the texts have come there is only English to say it in.
+    this.line.textContent = attempt === null ? "" : (this.texts?.label("offline") ?? "No connection. Trying again…");
+  }
+
+  get text(): string {
+    return this.line.textContent ?? "";
+  }
+}
