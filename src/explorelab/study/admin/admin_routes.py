@@ -19,11 +19,11 @@ from starlette.exceptions import HTTPException
 from explorelab.study.admin.answers import (
     Deleted,
     DeletePerson,
+    LoggedIn,
     Notices,
     Overview,
     People,
     PersonDetail,
-    Refusal,
     SessionInfo,
 )
 from explorelab.study.admin.download import Pilots, zipped_export
@@ -42,7 +42,7 @@ from explorelab.study.admin.login import (
 )
 from explorelab.study.admin.overview import Overviews
 from explorelab.study.admin.person import delete_person, person_detail
-from explorelab.study.database.refusals import Refused, from_http, misshapen, refusal
+from explorelab.study.database.refusals import Refused, from_http, misshapen, refusal, Refusal
 from explorelab.study.database.vitals import StoppedError
 from explorelab.study.server.context import Context
 from explorelab.study.server.pulse import Pulse
@@ -58,6 +58,10 @@ class Login(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
     password: str
+
+
+# The route reads this body itself, so that FastAPI does not describe it.
+LOGIN_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": Login.model_json_schema()}}}}
 
 
 class AdminRoute(APIRoute):
@@ -141,7 +145,9 @@ def admin_router(
         """The form to log in."""
         return HTMLResponse(_static("login.html"))
 
-    @router.post("/login", responses={401: {"model": Refusal}, 403: {"model": Refusal}, 429: {"model": Refusal}})
+    @router.post(
+        "/login", response_model=LoggedIn, openapi_extra=LOGIN_BODY, responses={**REFUSALS, 429: {"model": Refusal}}
+    )
     async def login(request: Request) -> Response:
         """Log in with {"password": ...}; sets the cookie of the session."""
         keeper.check_origin(request)

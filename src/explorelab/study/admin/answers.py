@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 
-class Refusal(BaseModel):
-    """Why something was not done."""
+class LoggedIn(BaseModel):
+    """The password was right."""
 
-    error: str
-    message: str
+    ok: bool
 
 
 class SessionInfo(BaseModel):
@@ -147,14 +148,37 @@ class Overview(BaseModel):
     quality: Quality
 
 
-type PersonRow = tuple[
-    str, str, bool, str, str, int, int, int, int, float, int, int, int, int, int, str, str, float, float
-]  # fmt: skip
-COLUMNS = (
-    "code", "source", "pilot", "place", "cell", "block", "n_blocks", "trial", "n_trials", "points", "choices", "missed",
-    "focus_losses", "hidden_pauses", "slow_network", "flags", "doubts", "arrived_at", "seen_at",
-)  # fmt: skip
-"""Of the rows of people. `block` is the one in play or next, from 0; `trial` the choices made in it."""
+class PersonRow(NamedTuple):
+    """One person, sent as a list without names, as there are thousands; `People.columns` has the names."""
+
+    code: str
+    source: str
+    pilot: bool
+    place: str
+    cell: str
+    block: int
+    """The one in play or next, from 0."""
+    n_blocks: int
+    trial: int
+    """The choices made in the block."""
+    n_trials: int
+    points: float
+    choices: int
+    missed: int
+    focus_losses: int
+    hidden_pauses: int
+    slow_network: int
+    flags: str
+    doubts: str
+    arrived_at: float
+    seen_at: float
+
+
+COLUMNS_SCHEMA: dict[str, Any] = {
+    "type": "array", "prefixItems": [{"type": "string", "const": name} for name in PersonRow._fields],
+    "minItems": len(PersonRow._fields), "maxItems": len(PersonRow._fields),
+}  # fmt: skip
+"""These names in this order: the page's types of a person come from here."""
 
 
 class People(BaseModel):
@@ -165,7 +189,7 @@ class People(BaseModel):
     now: float
     full: bool
     """Whether these are all; else they replace or add to what was sent before."""
-    columns: list[str]
+    columns: Annotated[tuple[str, ...], WithJsonSchema(COLUMNS_SCHEMA)]
     rows: list[PersonRow]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from explorelab.study.admin.answers import COLUMNS, CellCount, Overview, People, PersonRow, Totals
+from explorelab.study.admin.answers import CellCount, Overview, People, PersonRow, Totals
 from explorelab.study.admin.image import Image
 from explorelab.study.admin.live_regret import Forms, curves
 from explorelab.study.admin.quality import FOCUS, HIDDEN, NETWORK, n_events, quality
@@ -81,7 +81,7 @@ class Overviews:
             after = -1 if full else int(number)
             rows = [row for version, row in self._rows.values() if version > after]
             version = f"{self._name}.{self._version}"
-        return People(version=version, now=now, full=full, columns=list(COLUMNS), rows=rows)
+        return People(version=version, now=now, full=full, columns=PersonRow._fields, rows=rows)
 
     def _is_old(self, version: int, made_at: float, now: float) -> bool:
         """Whether an answer must be made anew: something happened, or enough time has passed to matter by itself."""
@@ -165,13 +165,17 @@ class Overviews:
         rows = image.rows_of.get(person.id, {})
         made, missed, _ = image.sums
         ahead = plan[person.block].n_trials if person.block < len(plan) else 0
-        return (
-            person.code, person.source, person.pilot, place_of(self._study, person, plan, now), person.cell or "",
-            person.block, len(plan), made[rows[person.block]] if person.block in rows else 0, ahead,
-            round(person.points, 1), sum(made[row] for row in rows.values()), sum(missed[row] for row in rows.values()),
-            n_events(image, person.id, FOCUS), n_events(image, person.id, HIDDEN), n_events(image, person.id, NETWORK),
-            " ".join(f"{flag} {n}" for flag, n in sorted(self._flags(person).items())), " ".join(self._doubts(person)),
-            round(person.arrived_at, 1), round(person.seen_at, 1),
+        return PersonRow(
+            code=person.code, source=person.source, pilot=person.pilot,
+            place=place_of(self._study, person, plan, now), cell=person.cell or "",
+            block=person.block, n_blocks=len(plan),
+            trial=made[rows[person.block]] if person.block in rows else 0, n_trials=ahead,
+            points=round(person.points, 1), choices=sum(made[row] for row in rows.values()),
+            missed=sum(missed[row] for row in rows.values()), focus_losses=n_events(image, person.id, FOCUS),
+            hidden_pauses=n_events(image, person.id, HIDDEN), slow_network=n_events(image, person.id, NETWORK),
+            flags=" ".join(f"{flag} {n}" for flag, n in sorted(self._flags(person).items())),
+            doubts=" ".join(self._doubts(person)),
+            arrived_at=round(person.arrived_at, 1), seen_at=round(person.seen_at, 1),
         )  # fmt: skip
 
 

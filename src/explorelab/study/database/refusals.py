@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-
 from starlette.responses import JSONResponse
+from pydantic import BaseModel
 
 from explorelab.errors import ExplorelabError
 
 WORDS = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
 NOT_JSON = "The body must be JSON, and is not."
 NO_OBJECT = "The body must be a JSON object, and is not."
+
+
+class Refusal(BaseModel):
+    """Why something was refused, as it is sent: a word for programs and a sentence for people."""
+
+    error: str
+    message: str
 
 
 class Refused(ExplorelabError):  # noqa: N818 - it is an answer, not a fault

@@ -3,13 +3,13 @@
 # Annotations are read as they stand, not later from their text: FastAPI must see names that are local to a function.
 import hmac
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Request
 from pydantic import BaseModel
 from sqlalchemy import Connection, func, insert, select
 
-from explorelab.study.database.refusals import Refused, no_token, taken_over
+from explorelab.study.database.refusals import Refusal, Refused, no_token, taken_over
 from explorelab.study.database.store import remembered
 from explorelab.study.database.tables import events
 from explorelab.study.server.buckets import Bucket
@@ -18,11 +18,11 @@ from explorelab.study.server.request_limits import Rate, network_of
 from explorelab.study.session import game, participants
 from explorelab.study.session.identity import is_preview, keyed, wants_to_simulate, who
 from explorelab.study.session.questions import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
-from explorelab.study.session.screens import State, bare_state, state_of
+from explorelab.study.session.screens import Sent, State, bare_state, state_of
 from explorelab.study.session.tokens import code_of, token_for
 
 
-class Arrived(BaseModel):
+class Arrived(Sent):
     """The token of everything that follows, and what to show first."""
 
     token: str
@@ -37,7 +37,7 @@ class Shown(BaseModel):
     state: State
 
 
-class Chosen(BaseModel):
+class Chosen(Sent):
     """A choice that is on disk, and what came of it."""
 
     trial: int
@@ -58,18 +58,11 @@ class Told(BaseModel):
     stored: int
 
 
-class Refusal(BaseModel):
-    """Why something was refused: a word for programs and a sentence for people."""
-
-    error: str
-    message: str
-
-
 class Texts(BaseModel):
     """The short texts of the page."""
 
     language: str
-    direction: str
+    direction: Literal["ltr", "rtl"]
     title: str
     labels: dict[str, str]
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from sqlalchemy import Connection
 
 from explorelab.study.config.design import Completion, Study
@@ -21,7 +21,13 @@ type Stage = Literal[
 ]  # fmt: skip
 
 
-class BlockShown(BaseModel):
+class Sent(BaseModel):
+    """An answer with all of its fields, also those that have their default: so it is sent, and so it is described."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True, use_attribute_docstrings=True)
+
+
+class BlockShown(Sent):
     """The block in play or next to be played."""
 
     number: int
@@ -43,7 +49,7 @@ class BlockShown(BaseModel):
     points_block: float | None = None
 
 
-class PaymentShown(BaseModel):
+class PaymentShown(Sent):
     """What someone has earned."""
 
     currency: str
@@ -52,7 +58,7 @@ class PaymentShown(BaseModel):
     total: float
 
 
-class CompletionShown(BaseModel):
+class CompletionShown(Sent):
     """How someone leaves."""
 
     code: str
@@ -60,7 +66,7 @@ class CompletionShown(BaseModel):
     submit_to: str | None
 
 
-class State(BaseModel):
+class State(Sent):
     """What to show now."""
 
     stage: Stage
