@@ -1,7 +1,7 @@
 # Each target sets up .venv first; see scripts/setup.sh.
 PYTHON := .venv/bin/python
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow check bench setup page clean
+.PHONY: demo test test-slow check bench setup page openapi clean
 
 demo: setup page  ## from participant to paper: simulations, a study that robots play, its report, and one on 326 simulated people
 	.venv/bin/explorelab reproduce --out out
@@ -30,6 +30,7 @@ check: setup page  ## format, lint, types, import layers
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	$(PYTHON) scripts/openapi.py --check
 	cd page && npm run --silent check
 
 bench: setup page  ## speed and memory against peers and a floor, into docs/benchmarks.md
@@ -44,5 +45,8 @@ setup:
 page:  ## the participants' and the researcher's page, into the package
 	@scripts/page.sh
 
+openapi: setup page  ## what the server is asked and answers, for the page's types
+	$(PYTHON) scripts/openapi.py
+
 clean:
-	rm -rf page/node_modules page/dist src/explorelab/study/static .venv .venv-* out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf page/node_modules page/dist page/api.d.ts src/explorelab/study/static .venv .venv-* out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,10 +1,11 @@
 /** What the page knows and does, between the server and what is shown. */
 
 import type { JsPsych } from "jspsych";
+import type { BlockShown, State } from "../api";
 import type { Answer, Game, Report } from "../plugin/grid-bandit";
 import { Api, ServerError } from "./participant-api";
 import { EventLog } from "./events";
-import { PLAYED, type BlockState, type State } from "./stages";
+import { PLAYED } from "./stages";
 import type { Texts } from "./texts";
 
 /** How the study ended for this page, where the server's stage does not say it. */
@@ -39,7 +40,7 @@ export class App {
     });
   }
 
-  get block(): BlockState {
+  get block(): BlockShown {
     if (!this.state.block) throw new Error(`no block at stage ${this.state.stage}`);
     return this.state.block;
   }

@@ -1,20 +1,21 @@
 /** A log of what happens beside the choices: hidden tabs, lost focus, lost connections, pauses. Sent now and then. */
 
-import { ServerError, type EventBody } from "./participant-api";
+import type { Happened } from "../api";
+import { ServerError } from "./participant-api";
 
 const EVERY_MS = 5000;
 const MOST_PER_REQUEST = 100;
 
 export interface LogParts {
   /** Stores events; false from `ready` means that it cannot yet. */
-  send: (events: EventBody[], keepalive: boolean) => Promise<unknown>;
+  send: (events: Happened[], keepalive: boolean) => Promise<unknown>;
   ready: () => boolean;
   /** The block and trial that are going on. */
   where: () => { block: number | null; trial: number | null };
 }
 
 export class EventLog {
-  private waiting: EventBody[] = [];
+  private waiting: Happened[] = [];
   private number = 0;
   private sending = false;
 
@@ -52,7 +53,7 @@ export class EventLog {
     }
   }
 
-  private drop(batch: EventBody[]): void {
+  private drop(batch: Happened[]): void {
     const sent = new Set(batch);
     this.waiting = this.waiting.filter((event) => !sent.has(event));
   }

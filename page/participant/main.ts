@@ -1,13 +1,14 @@
 /** The participant's page: arrives at the server, plays through jsPsych, shows the last screen. */
 
 import { initJsPsych } from "jspsych";
+import type { State } from "../api";
 import { Api, ServerError } from "./participant-api";
 import { App } from "./app";
 import { finishedScreen } from "./screens/finished";
 import { browserKey, pilotKey, queryOf, randomHex } from "./identity";
 import { Notice } from "./screens/notice";
 import { elsewhere, errorScreen, takenOver, titledPage } from "./screens/sheets";
-import { PLAYED, type State } from "./stages";
+import { PLAYED } from "./stages";
 import { Texts } from "./texts";
 import { studyTimeline } from "./timeline";
 import { offerWithdrawal } from "./screens/withdraw";

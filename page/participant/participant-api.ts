@@ -1,12 +1,12 @@
 /** Asking the server: attempts, time limits, and errors that say whether another attempt makes sense. */
 
-import type { ChoiceAnswer, State } from "./stages";
-import type { TextsAnswer } from "./texts";
+import type { Arriving, Choosing, Chosen, Happened, Refusal, State, Texts, Told } from "../api";
+import type { Answered, Asked, Path } from "../paths";
 import { untilDone } from "../plugin/retry";
 
-/** Beside the folder of this script, wherever a proxy puts both. */
+/** The server's root: the folder of this script lies in it, wherever a proxy puts both. */
 const script = document.currentScript as HTMLScriptElement | null;
-const API = script?.src ? new URL("../api/", script.src).href : "api/";
+const ROOT = script?.src ? new URL("..", script.src).href : "";
 const TIME_LIMIT_MS = 15_000;
 const SLOW_MS = 1000;
 
@@ -34,25 +34,8 @@ export interface ApiParts {
   trouble: (attempt: number | null) => void;
 }
 
-export interface ChoiceBody {
-  block: number;
-  trial: number;
-  goal: number | null;
-  clicks: [number, number][];
-  elapsed_ms: number;
-  pauses: number;
-  attempt: number;
-  by_hand: number;
-}
-
-export interface EventBody {
-  number: number;
-  kind: string;
-  block: number | null;
-  trial: number | null;
-  page_ms: number;
-  value: number | null;
-}
+/** What is answered with what to show next. */
+type Step = "/api/state" | "/api/consent" | "/api/begin" | "/api/finish" | "/api/withdraw";
 
 export class Api {
   /** Whether the server knows this page as a pilot's. */
@@ -67,38 +50,38 @@ export class Api {
     return this.token !== "";
   }
 
-  async texts(): Promise<TextsAnswer> {
-    return this.untilDone(() => this.once("GET", "texts"));
+  async texts(): Promise<Texts> {
+    return this.untilDone(() => this.once("/api/texts"));
   }
 
-  async arrive(body: { page: string; key: string; query: Record<string, string> }, pilotKey = ""): Promise<State> {
+  async arrive(body: Arriving, pilotKey = ""): Promise<State> {
     this.pilotKey = pilotKey;
-    const answer = await this.untilDone<{ token: string; state: State; pilot: boolean }>(() => this.once("POST", "arrive", body));
-    this.isPilot = answer.pilot === true;
+    const answer = await this.untilDone(() => this.once("/api/arrive", body));
+    this.isPilot = answer.pilot;
     this.pilotKey = "";
     this.token = answer.token;
     this.epoch = answer.state.epoch;
     return answer.state;
   }
 
-  state = (): Promise<State> => this.stateFrom("state");
-  consent = (agreed: boolean, version: string): Promise<State> => this.stateFrom("consent", { agreed, version });
-  begin = (block: number): Promise<State> => this.stateFrom("begin", { block });
-  finish = (): Promise<State> => this.stateFrom("finish");
-  withdraw = (deleting: boolean): Promise<State> => this.stateFrom("withdraw", { delete: deleting });
+  state = (): Promise<State> => this.step("/api/state", { epoch: this.epoch });
+  consent = (agreed: boolean, version: string): Promise<State> => this.step("/api/consent", { epoch: this.epoch, agreed, version });
+  begin = (block: number): Promise<State> => this.step("/api/begin", { epoch: this.epoch, block });
+  finish = (): Promise<State> => this.step("/api/finish", { epoch: this.epoch });
+  withdraw = (deleting: boolean): Promise<State> => this.step("/api/withdraw", { epoch: this.epoch, delete: deleting });
 
   /** One attempt to record a choice; the block itself attempts again, so that it can say so. */
-  choice(body: ChoiceBody): Promise<ChoiceAnswer> {
-    return this.once("POST", "choice", { epoch: this.epoch, ...body });
+  choice(body: Omit<Choosing, "epoch">): Promise<Chosen> {
+    return this.once("/api/choice", { epoch: this.epoch, ...body });
   }
 
   /** One attempt to store events; `keepalive` also while the page is being left. */
-  events(events: EventBody[], keepalive: boolean): Promise<unknown> {
-    return this.once("POST", "events", { epoch: this.epoch, events }, keepalive);
+  events(events: Happened[], keepalive: boolean): Promise<Told> {
+    return this.once("/api/events", { epoch: this.epoch, events }, keepalive);
   }
 
-  private async stateFrom(path: string, body: object = {}): Promise<State> {
-    const answer = await this.untilDone<{ state: State }>(() => this.once("POST", path, { epoch: this.epoch, ...body }));
+  private async step<P extends Step>(path: P, body: Asked<P>): Promise<State> {
+    const answer: Answered<Step> = await this.untilDone(() => this.once(path, body));
     return answer.state;
   }
 
@@ -111,30 +94,30 @@ export class Api {
     return answer;
   }
 
-  private async once<T>(method: string, path: string, body?: object, keepalive = false): Promise<T> {
+  private async once<P extends Path>(path: P, body?: Asked<P>, keepalive = false): Promise<Answered<P>> {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), TIME_LIMIT_MS);
     const startedAt = performance.now();
     try {
-      const response = await fetch(`${API}${path}`, this.request(method, body, keepalive, limit.signal));
+      const response = await fetch(`${ROOT}${path.slice(1)}`, this.request(body, keepalive, limit.signal));
       if (!response.ok) throw await refusal(response);
-      return (await response.json()) as T;
+      return (await response.json()) as Answered<P>;
     } catch (error) {
       if (error instanceof ServerError) throw error;
       throw new ServerError(0, "network", error instanceof Error ? error.message : String(error));
     } finally {
       clearTimeout(timer);
       const took = performance.now() - startedAt;
-      if (took > SLOW_MS && path !== "events") this.parts.slow(took);
+      if (took > SLOW_MS && path !== "/api/events") this.parts.slow(took);
     }
   }
 
-  private request(method: string, body: object | undefined, keepalive: boolean, signal: AbortSignal): RequestInit {
+  private request(body: object | undefined, keepalive: boolean, signal: AbortSignal): RequestInit {
     const headers: Record<string, string> = {};
     if (body) headers["Content-Type"] = "application/json";
     if (this.pilotKey) headers["X-Pilot-Key"] = this.pilotKey;
     if (this.token) headers["Authorization"] = `Bearer ${this.token}`;
-    return { method, headers, body: body ? JSON.stringify(body) : null, keepalive, signal, cache: "no-store", credentials: "omit" };
+    return { method: body ? "POST" : "GET", headers, body: body ? JSON.stringify(body) : null, keepalive, signal, cache: "no-store", credentials: "omit" };
   }
 }
 
@@ -142,7 +125,7 @@ async function refusal(response: Response): Promise<ServerError> {
   let word = "unexpected";
   let message = response.statusText;
   try {
-    const answer = (await response.json()) as { error?: string; message?: string };
+    const answer = (await response.json()) as Partial<Refusal>;
     word = answer.error ?? word;
     message = answer.message ?? message;
   } catch {

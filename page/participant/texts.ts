@@ -1,5 +1,6 @@
 /** Everything people read: labels from the study's texts, numbers and money as their language writes them. */
 
+import type { Texts as Answer } from "../api";
 import { DEFAULT_LABELS, fill, type LabelName } from "../plugin/labels";
 
 /** Labels of the page, beside those of the plugin. The English texts are in the study's texts.toml. */
@@ -20,15 +21,8 @@ export const PAGE_LABELS = [
 
 export type PageLabel = (typeof PAGE_LABELS)[number] | LabelName;
 
-export interface TextsAnswer {
-  language: string;
-  direction: "ltr" | "rtl";
-  title: string;
-  labels: Record<string, string>;
-}
-
 export class Texts {
-  constructor(private readonly answer: TextsAnswer) {}
+  constructor(private readonly answer: Answer) {}
 
   get title(): string {
     return this.answer.title;
@@ -38,7 +32,7 @@ export class Texts {
     return this.answer.language;
   }
 
-  get direction(): "ltr" | "rtl" {
+  get direction(): Answer["direction"] {
     return this.answer.direction;
   }
 

@@ -1,7 +1,8 @@
 /** The researcher's page: asks the server every five seconds while someone looks, and shows what has changed. */
 
 import "./language"; // Before the chart, whose library needs it.
-import { exported, logout, notices, overview, people, Refused, type Detail, type Overview } from "./researcher-api";
+import type { Overview, PersonDetail } from "../api";
+import { exported, logout, notices, overview, people, Refused } from "./researcher-api";
 import { showBalance } from "./panels/balance";
 import { RegretChart } from "./panels/chart";
 import { byId, setText } from "./elements";
@@ -23,7 +24,7 @@ class Page {
     (detail) => this.chosen(detail),
     () => [...new Set(this.shown?.curves.map((curve) => curve.timing))],
   );
-  private person: Detail | null = null;
+  private person: PersonDetail | null = null;
   private shown: Overview | null = null;
   private version = "";
   private pilots = false;
@@ -107,7 +108,7 @@ class Page {
     this.panel.open(code).catch((error: unknown) => this.failed(error));
   }
 
-  private chosen(detail: Detail | null): void {
+  private chosen(detail: PersonDetail | null): void {
     this.person = detail;
     if (!detail) this.table.select("");
     if (this.shown) this.chart.show(this.shown.curves, detail, this.shown.n_trials);

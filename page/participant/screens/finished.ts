@@ -1,8 +1,8 @@
 /** The last screen: what was earned, the completion code, and the way back to where people came from. */
 
+import type { State } from "../../api";
 import { element } from "../../plugin/dom";
 import { earnings, heading } from "./sheets";
-import type { State } from "../stages";
 import type { Texts } from "../texts";
 
 export function finishedScreen(state: State, texts: Texts, query: Record<string, string>): HTMLElement {

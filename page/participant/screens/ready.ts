@@ -1,8 +1,8 @@
 /** The screen before a block: which one it is, what its rule is, how much time there is. */
 
+import type { BlockShown } from "../../api";
 import { element } from "../../plugin/dom";
 import { nextTo, squareAt, type Dynamic } from "../../plugin/rules";
-import type { BlockState } from "../stages";
 import type { Texts } from "../texts";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -10,7 +10,7 @@ const PICTURE = { width: 5, height: 5 };
 const MIDDLE = squareAt({ column: 2, row: 2 }, PICTURE);
 
 /** The content of the screen, without its button. */
-export function readyScreen(block: BlockState, texts: Texts): HTMLElement {
+export function readyScreen(block: BlockShown, texts: Texts): HTMLElement {
   const { kind, dynamic } = block;
   const part = texts.label("part_of", { number: block.number + 1, total: block.n_blocks });
   const kindText = texts.label(kind === "training" ? "kind_training" : "kind_task", {

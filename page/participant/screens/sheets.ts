@@ -1,7 +1,7 @@
 /** Screens of text: pages of the study (HTML that the server has made safe), and the last screens. */
 
+import type { State } from "../../api";
 import { element } from "../../plugin/dom";
-import type { State } from "../stages";
 import type { PageLabel, Texts } from "../texts";
 
 /** A page written by the researchers. */

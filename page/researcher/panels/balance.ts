@@ -1,6 +1,6 @@
 /** How many people are in each condition. */
 
-import type { CellCount } from "../researcher-api";
+import type { CellCount } from "../../api";
 import { byId, el, whole } from "../elements";
 
 export function showBalance(cells: CellCount[]): void {

@@ -1,7 +1,7 @@
 /** Mean curves of regret with their bands: one panel for each dynamic, one line for each timing, and the selected person's. */
 
 import uPlot from "uplot";
-import type { Block, Curve, Detail } from "../researcher-api";
+import type { Curve, PersonBlock, PersonDetail } from "../../api";
 import { colourOf, dashOf, pale } from "./colours";
 import { byId, el, fixed, setText, whole } from "../elements";
 import { swatch } from "./swatch";
@@ -17,15 +17,15 @@ type Range = [number, number];
 export class RegretChart {
   private panels: Panel[] = [];
   private shape = "";
-  private shown: [Curve[] | null, Detail | null] = [null, null];
+  private shown: [Curve[] | null, PersonDetail | null] = [null, null];
 
   /** `n_trials` is how many choices a task block has. */
-  show(curves: Curve[], person: Detail | null, n_trials: number): void {
+  show(curves: Curve[], person: PersonDetail | null, n_trials: number): void {
     if (curves === this.shown[0] && person === this.shown[1]) return;
     this.shown = [curves, person];
     const played = person?.blocks.filter((block) => block.kind === "task" && block.regret.length > 0) ?? [];
     const timings = [...new Set(curves.map((curve) => curve.timing))];
-    const of = (dynamic: string): [Curve[], Block[]] => [
+    const of = (dynamic: string): [Curve[], PersonBlock[]] => [
       curves.filter((curve) => curve.dynamic === dynamic),
       played.filter((block) => block.dynamic === dynamic),
     ];
@@ -57,7 +57,7 @@ class Panel {
   constructor(
     readonly dynamic: string,
     private curves: Curve[],
-    private blocks: Block[],
+    private blocks: PersonBlock[],
     timings: string[],
     n_trials: number,
     labelled: boolean,
@@ -97,7 +97,7 @@ class Panel {
     this.watch.observe(this.place);
   }
 
-  show(curves: Curve[], blocks: Block[], range: Range): void {
+  show(curves: Curve[], blocks: PersonBlock[], range: Range): void {
     [this.curves, this.blocks, this.range] = [curves, blocks, range];
     const lines: Values[] = [...curves.flatMap((curve) => [curve.mean, curve.low, curve.high]), ...blocks.map((block) => block.regret)];
     const longest = Math.max(2, ...lines.map((line) => line.length));
@@ -139,7 +139,7 @@ function valueAt(curve: Curve, at: number): string | null {
 }
 
 /** From nothing (or below, if regret is) to above the top, the same for all panels; wide bands of few people may be cut. */
-function bounds(curves: Curve[], blocks: Block[]): Range {
+function bounds(curves: Curve[], blocks: PersonBlock[]): Range {
   const lines = [...curves.map((curve) => curve.mean), ...blocks.map((block) => block.regret)].flat();
   const top = lines.reduce((most, value) => Math.max(most, value), 1);
   const bottom = lines.reduce((least, value) => Math.min(least, value), 0);

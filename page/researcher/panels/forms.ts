@@ -1,6 +1,6 @@
 /** Which forms regret takes so far, beside the shares that the paper reports. */
 
-import type { Phenotypes, Share } from "../researcher-api";
+import type { Phenotypes, Share } from "../../api";
 import { byId, button, counted, el, percent } from "../elements";
 
 export class FormShares {

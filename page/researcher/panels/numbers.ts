@@ -1,9 +1,9 @@
 /** The strip of numbers: how many are where, how long it takes, what has been stored. */
 
-import type { Overview } from "../researcher-api";
+import type { Overview, Totals } from "../../api";
 import { byId, button, el, fixed, setText, whole } from "../elements";
 
-export const PLACES: Record<string, string> = {
+export const PLACES = {
   consent: "at consent",
   instructions: "instructions",
   training: "in training",
@@ -13,7 +13,11 @@ export const PLACES: Record<string, string> = {
   declined: "declined",
   withdrawn: "withdrawn",
   gone: "gone",
-};
+} satisfies Partial<Record<keyof Totals, string>>;
+type Place = keyof typeof PLACES;
+
+/** The name of a place; of one that is not known, what the server says. */
+export const placeName = (place: string): string => PLACES[place as Place] ?? place;
 
 export class Numbers {
   private readonly values = new Map<string, HTMLElement>();
@@ -44,7 +48,7 @@ export class Numbers {
       choices: whole(totals.choices),
       lately: whole(totals.choices_last_minute),
     };
-    for (const place of Object.keys(PLACES)) texts[place] = whole(totals[place as keyof typeof totals] ?? 0);
+    for (const place of Object.keys(PLACES) as Place[]) texts[place] = whole(totals[place]);
     for (const [name, text] of Object.entries(texts)) this.set(name, text);
     this.label("others", overview.pilots ? "people" : "robots");
     const finished = totals.median_minutes_finished !== null;

@@ -1,16 +1,14 @@
 /** Everyone, in a table of at most 50 rows at a time, which are made once and then only changed where a text differs. */
 
-import type { Cells, People } from "../researcher-api";
+import type { People, PersonRow } from "../../api";
 import { ago, byId, button, counted, el, setText, whole } from "../elements";
-import { PLACES } from "./numbers";
+import { placeName, PLACES } from "./numbers";
 
 const PAGE = 50;
 
-export interface Person {
-  code: string; source: string; pilot: boolean; place: string; cell: string; block: number; n_blocks: number; trial: number;
-  n_trials: number; points: number; choices: number; missed: number; focus_losses: number; hidden_pauses: number;
-  slow_network: number; flags: string; doubts: string; arrived_at: number; seen_at: number;
-}
+type Columns = People["columns"];
+/** A row with the names of its columns. */
+type Person = { [Place in keyof Columns & keyof PersonRow & `${number}` as Columns[Place]]: PersonRow[Place] };
 interface Column { key: keyof Person; title: string; number?: boolean; text: (person: Person, now: number) => string }
 
 const count = (key: keyof Person, title: string): Column => ({ key, title, number: true, text: (person) => whole(person[key] as number) });
@@ -18,7 +16,7 @@ const COLUMNS: Column[] = [
   { key: "code", title: "code", text: (person) => person.code },
   { key: "source", title: "from", text: (person) => person.source },
   { key: "cell", title: "condition", text: (person) => person.cell.replaceAll("-", " · ") },
-  { key: "place", title: "stage", text: (person) => PLACES[person.place] ?? person.place },
+  { key: "place", title: "stage", text: (person) => placeName(person.place) },
   { key: "block", title: "block, choice", text: progressText },
   { ...count("points", "points"), key: "points" },
   count("missed", "missed"),
@@ -208,6 +206,6 @@ export class PeopleTable {
 }
 
 /** A row as the server sends it, with the names of its columns. */
-function read(columns: string[], cells: Cells): Person {
+function read(columns: Columns, cells: PersonRow): Person {
   return Object.fromEntries(columns.map((name, k) => [name, cells[k]])) as unknown as Person;
 }

@@ -1,9 +1,10 @@
 /** One person: what they have done, what happened in their browser, and the deletion of all of it. */
 
-import { deletePerson, person, Refused, type Block, type Detail } from "../researcher-api";
+import type { PersonBlock, PersonDetail } from "../../api";
+import { deletePerson, person, Refused } from "../researcher-api";
 import { colourOf, dashOf } from "./colours";
 import { byId, button, clock, counted, day, el, fixed, svg, whole } from "../elements";
-import { PLACES } from "./numbers";
+import { placeName } from "./numbers";
 import { swatch } from "./swatch";
 
 const WIDTH = 340;
@@ -15,7 +16,7 @@ export class PersonPanel {
   code = "";
 
   /** `changed` hears of the person that is shown, or of nobody; `timings` are those of the study, in its order. */
-  constructor(private readonly changed: (detail: Detail | null) => void, private readonly timings: () => string[]) {
+  constructor(private readonly changed: (detail: PersonDetail | null) => void, private readonly timings: () => string[]) {
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.code && !this.dialog.open) this.close();
     });
@@ -36,7 +37,7 @@ export class PersonPanel {
     this.changed(null);
   }
 
-  private show(detail: Detail): void {
+  private show(detail: PersonDetail): void {
     const top = this.panel.scrollTop;
     const close = button("×", () => this.close(), "plain");
     close.setAttribute("aria-label", "close");
@@ -51,7 +52,7 @@ export class PersonPanel {
   }
 
   /** Asks for the code to be typed; nothing is deleted before. */
-  private ask(detail: Detail): void {
+  private ask(detail: PersonDetail): void {
     const typed = el("input");
     typed.id = "typed";
     typed.autocomplete = "off";
@@ -78,7 +79,7 @@ export class PersonPanel {
     typed.focus();
   }
 
-  private async remove(detail: Detail, typed: string, message: HTMLElement, sure: HTMLButtonElement): Promise<void> {
+  private async remove(detail: PersonDetail, typed: string, message: HTMLElement, sure: HTMLButtonElement): Promise<void> {
     sure.disabled = true;
     try {
       await deletePerson(detail.code, typed.trim());
@@ -91,9 +92,9 @@ export class PersonPanel {
   }
 }
 
-function facts(detail: Detail): HTMLElement {
+function facts(detail: PersonDetail): HTMLElement {
   const lines: [string, string][] = [
-    ["stage", detail.deleted ? "withdrawn, data deleted" : (PLACES[detail.place] ?? detail.place)],
+    ["stage", detail.deleted ? "withdrawn, data deleted" : placeName(detail.place)],
     ["doubts", detail.doubts.join("; ")],
     ["from", detail.source],
     ["condition", detail.cell.replaceAll("-", " · ")],
@@ -111,10 +112,10 @@ function facts(detail: Detail): HTMLElement {
 }
 
 /** As in the chart; training is grey. */
-const colour = (block: Block, timings: string[]): string => (block.kind === "task" ? colourOf(timings, block.timing) : "#98a2aa");
+const colour = (block: PersonBlock, timings: string[]): string => (block.kind === "task" ? colourOf(timings, block.timing) : "#98a2aa");
 
 /** Thin curves of regret, one for each block. */
-function drawing(played: Block[], timings: string[]): SVGElement {
+function drawing(played: PersonBlock[], timings: string[]): SVGElement {
   const longest = Math.max(2, ...played.map((block) => block.n_trials));
   const top = Math.max(1, ...played.flatMap((block) => block.regret));
   const bottom = Math.min(0, ...played.flatMap((block) => block.regret));
@@ -130,7 +131,7 @@ function drawing(played: Block[], timings: string[]): SVGElement {
   return svg("svg", { viewBox: `0 -4 ${WIDTH} ${HEIGHT + 8}`, class: "drawing", role: "img", "aria-label": "curves of regret" }, floor, ...lines);
 }
 
-function blocks(played: Block[], timings: string[]): HTMLElement {
+function blocks(played: PersonBlock[], timings: string[]): HTMLElement {
   const rows = played.map((block) => {
     const name = block.kind === "task" ? `${block.dynamic}, ${block.timing}, ${block.landscape}` : `training (${block.dynamic})`;
     const numbers = [`${block.regret.length}/${block.n_trials}`, whole(block.missed), whole(block.regret.at(-1) ?? 0)];
@@ -141,7 +142,7 @@ function blocks(played: Block[], timings: string[]): HTMLElement {
   return el("table", "dense", el("thead", "", el("tr", "", ...heads)), el("tbody", "", ...rows));
 }
 
-function events(detail: Detail): HTMLElement {
+function events(detail: PersonDetail): HTMLElement {
   const rows = detail.events.map((event) => {
     const where = event.block === null ? "" : `${event.block + 1} · ${(event.trial ?? 0) + 1}`;
     return el("tr", "", el("td", "", clock(event.at)), el("td", "", event.kind), el("td", "", where), el("td", "number", event.value === null ? "" : String(event.value)));

@@ -1,6 +1,6 @@
 /** How well deadlines are met, and how attention and network are. */
 
-import type { Histogram, Quality } from "../researcher-api";
+import type { Histogram, Quality } from "../../api";
 import { byId, counted, el, fixed, percent, whole } from "../elements";
 
 const NAMES: Record<string, string> = {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Arrived, Shown, State } from "../../api";
 import { Api, ServerError } from "../../participant/participant-api";
 import { App } from "../../participant/app";
 import { EventLog } from "../../participant/events";
@@ -21,7 +22,12 @@ function made(answers: (() => Response)[]) {
 }
 
 const failed = () => { throw new TypeError("Failed to fetch"); };
-const arrived = () => json({ token: "secret", state: { stage: "consent", epoch: 7, html: {} } });
+const state: State = {
+  stage: "consent", epoch: 7, language: "en", direction: "ltr", consent_version: "v", html: {}, block: null, points: 0,
+  payment: null, completion: null,
+};
+const arrived = () => json({ token: "secret", state, pilot: false } satisfies Arrived);
+const shown = () => json({ state } satisfies Shown);
 
 test("arriving is attempted again through failures, busy servers and limits", async () => {
   const { api, asked, trouble } = made([failed, () => json({}, 503), () => json({}, 429, { "Retry-After": "3" }), arrived]);
@@ -42,7 +48,7 @@ test("a refusal is final and carries the server's word", async () => {
 });
 
 test("a page that is seen again says at once that another one has taken over, and goes on where none has", async () => {
-  const { api } = made([arrived, () => json({ state: {} }), () => json({ error: "taken-over", message: "Elsewhere." }, 409)]);
+  const { api } = made([arrived, shown, () => json({ error: "taken-over", message: "Elsewhere." }, 409)]);
   const app = new App(api, () => undefined);
   await app.seenAgain();
   app.state = await api.arrive({ page: "p", key: "k", query: {} });
@@ -53,7 +59,7 @@ test("a page that is seen again says at once that another one has taken over, an
 });
 
 test("every request after arriving names its epoch", async () => {
-  const { api, asked } = made([arrived, () => json({ state: {} })]);
+  const { api, asked } = made([arrived, shown]);
   await api.arrive({ page: "p", key: "k", query: {} });
   await api.consent(true, "v");
   expect(asked[1]).toEqual(["api/consent", { epoch: 7, agreed: true, version: "v" }]);
