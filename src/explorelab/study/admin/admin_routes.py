@@ -42,7 +42,7 @@ from explorelab.study.admin.login import (
 )
 from explorelab.study.admin.overview import Overviews
 from explorelab.study.admin.person import delete_person, person_detail
-from explorelab.study.database.refusals import Refused, from_http, misshapen, refusal, Refusal
+from explorelab.study.database.refusals import Refusal, Refused, from_http, misshapen, refusal
 from explorelab.study.database.vitals import StoppedError
 from explorelab.study.server.context import Context
 from explorelab.study.server.pulse import Pulse

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from starlette.responses import JSONResponse
+
 from pydantic import BaseModel
+from starlette.responses import JSONResponse
 
 from explorelab.errors import ExplorelabError
 
