@@ -5,8 +5,8 @@ name = "stochastic-ucl"
 prior_mean = 200
 prior_cov = "cov.csv"       # a file, relative to the TOML file, wherever a matrix or a vector is wanted
 
-[task]
-landscape = "B"             # or means = [0, 0.5, 1] (or a file), with layout = "bandit", "line" or "grid"
+[task]                      # see tasks/task_table.py
+landscape = "B"
 costs = "distance"
 
 [run]

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { counted } from "../src/admin/dom";
+import { counted } from "../../researcher/elements";
 
 test("one of a thing is not several", () => {
   expect(counted(1, "block")).toBe("1 block");
