@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from explorelab.study.database.tables import events, people
-from explorelab.study.session.tokens import token_for
+from explorelab.study.session.identity import token_for
 from tests.support.study.attacked import ASKED, EVERYWHERE, SCRIPT, Person, Target, body_of, refused
 
 

@@ -20,8 +20,7 @@ from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import tables
 from explorelab.study.database.store import open_store
-from explorelab.study.server.listening import EACH_ITS_OWN, bound
-from explorelab.study.server.serve import PASSWORD, is_local, password_for, serve, unfinished
+from explorelab.study.server.serve import EACH_ITS_OWN, PASSWORD, bound, is_local, password_for, serve, unfinished
 from tests.support.study.people_rows import PERSON
 from tests.support.study.postgres import Cluster
 from tests.support.study.server import Served, write_study

@@ -23,8 +23,7 @@ from uvicorn.supervisors import Multiprocess
 from explorelab import InputError
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import claim
-from explorelab.study.server.listening import bound
-from explorelab.study.server.serve import begun, trusted
+from explorelab.study.server.serve import begun, bound, trusted
 from explorelab.study.server.supervising import Supervisor
 from tests.support.study.postgres import Cluster
 from tests.support.study.server import Served, write_study

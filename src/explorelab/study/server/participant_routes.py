@@ -16,7 +16,7 @@ from explorelab.study.server.buckets import Bucket
 from explorelab.study.server.context import Context
 from explorelab.study.server.request_limits import Rate, network_of
 from explorelab.study.session import game, participants
-from explorelab.study.session.identity import is_preview, keyed, wants_to_simulate, who
+from explorelab.study.session.identity import code_of, is_preview, keyed, token_for, wants_to_simulate, who
 from explorelab.study.session.questions import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.session.screens import Sent, State, bare_state, state_of
 from explorelab.study.session.tokens import code_of, token_for

@@ -1,9 +1,13 @@
-"""Who has come: read from the address of the page, as Prolific and MTurk write it, or from the browser's own key."""
+"""Who has come: read from the address of the page, as Prolific and MTurk write it, or from the browser's own key.
+
+From then on the server knows a person again by a token: their code, signed. It cannot be guessed and is stored nowhere.
+"""
 
 from __future__ import annotations
 
 import hmac
 import re
+import secrets
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -15,6 +19,8 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 LONGEST = 128
 PLAIN = re.compile(rf"[A-Za-z0-9_.-]{{1,{LONGEST}}}")
 """What platforms call people; a link that was pasted without being filled in has braces."""
+ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+"""No characters that are read as one another."""
 
 
 class Arrival(NamedTuple):
@@ -111,3 +117,24 @@ def _submit_to(address: str) -> str | None:
         if scheme == "https" and known and set(host) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-")
         else None
     )
+
+
+def new_code() -> str:
+    """A random name for a person in exports: ten characters, about 50 bits."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(10))
+
+
+def token_for(secret: bytes, code: str) -> str:
+    """The token of the person with this code."""
+    return f"{code}.{_signature(secret, code)}"
+
+
+def code_of(secret: bytes, token: str) -> str | None:
+    """The code of the person whose token this is; None if it is nobody's."""
+    code, _, signature = token.partition(".")
+    expected = _signature(secret, code)
+    return code if hmac.compare_digest(signature.encode(), expected.encode()) else None
+
+
+def _signature(secret: bytes, code: str) -> str:
+    return hmac.new(secret, b"person:" + code.encode(), sha256).hexdigest()

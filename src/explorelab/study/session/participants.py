@@ -14,9 +14,8 @@ from explorelab.study.database.refusals import elsewhere, no_token, not_now, out
 from explorelab.study.database.store import remembered
 from explorelab.study.database.tables import blocks, choices, consents, deletions, events, people
 from explorelab.study.session.assignment import UNDER_WAY, assign
-from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, proven
+from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, new_code, proven
 from explorelab.study.session.terms import offered
-from explorelab.study.session.tokens import new_code
 
 _PERSON = select(people).where(people.c.code == bindparam("of_code"))
 _LOCKED = _PERSON.with_for_update()
