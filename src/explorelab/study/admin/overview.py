@@ -16,14 +16,13 @@ from explorelab.study.admin.image import Image
 from explorelab.study.admin.live_regret import Forms, curves
 from explorelab.study.admin.quality import FOCUS, HIDDEN, NETWORK, n_events, quality
 from explorelab.study.config.design import BlockPlan, Study
-from explorelab.study.session.assignment import DONE, UNDER_WAY
 from explorelab.study.session.doubts import doubts
 from explorelab.study.session.game import plans
-from explorelab.study.session.participants import ENDED
+from explorelab.study.session.stages import ENDED, KEPT, PLAYED, UNDER_WAY, Stage
 
-PLACES = (
-    "consent", "instructions", "training", "task", "debriefing", "finished", "declined", "withdrawn", "gone",
-)  # fmt: skip
+GONE = "gone"
+PLACES = (*(stage.value for stage in KEPT if stage != Stage.PLAY), "training", "task", GONE)
+"""Where people are: at a stage, in a block of one of the two kinds, or gone."""
 UNCHANGED_S = 10.0
 """For how long an answer holds if nothing happens: people are gone, and the last minute's choices pass, by time alone."""
 
@@ -33,8 +32,8 @@ def place_of(study: Study, person: Any, plan: tuple[BlockPlan, ...], now: float)
     if person.stage in ENDED:
         return str(person.stage)
     if now - person.seen_at > 60 * study.server.return_within_minutes:
-        return "gone"
-    if person.stage == "play":
+        return GONE
+    if person.stage == Stage.PLAY:
         return plan[person.block].kind if person.block < len(plan) else "task"
     return str(person.stage)
 
@@ -114,7 +113,7 @@ class Overviews:
     def _totals(self, among: list[Any], numbers: set[int], now: float) -> Totals:
         places = [place_of(self._study, person, self._plan(person), now) for person in among]
         lasted = [person.finished_at - person.arrived_at for person in among if person.finished_at is not None]
-        here = [who for who, place in zip(among, places, strict=True) if place not in (*ENDED, "gone")]
+        here = [who for who, place in zip(among, places, strict=True) if place not in (*ENDED, GONE)]
         found = Counter(places)
         image = self._image
         return Totals(
@@ -129,7 +128,7 @@ class Overviews:
     def _cells(self, among: list[Any], now: float) -> list[CellCount]:
         """People as they count for the balance of conditions."""
         since = now - 60 * self._study.server.return_within_minutes
-        finished = Counter(person.cell for person in among if person.stage in DONE)
+        finished = Counter(person.cell for person in among if person.stage in PLAYED)
         active = Counter(person.cell for person in among if person.stage in UNDER_WAY and person.seen_at >= since)
         return [
             CellCount(name=cell.name, **cell._asdict(), active=active[cell.name], finished=finished[cell.name])

@@ -15,6 +15,7 @@ from explorelab.study.database.refusals import Refused, invalid
 from explorelab.study.database.tables import blocks, choices, consents, events, payments, people
 from explorelab.study.session.doubts import REASONS, doubted
 from explorelab.study.session.participants import erased
+from explorelab.study.session.stages import Stage
 from explorelab.study.session.terms import bonus_of, terms_of
 
 LAST_EVENTS = 50
@@ -56,7 +57,7 @@ def _found(connection: Connection, code: str, locked: bool = False) -> Any:
 
 
 def _is_deleted(person: Any) -> bool:
-    return bool(person.stage == "withdrawn" and person.cell is None and person.seed == 0)
+    return bool(person.stage == Stage.WITHDRAWN and person.cell is None and person.seed == 0)
 
 
 def _blocks(connection: Connection, study: Study, person: Any) -> list[PersonBlock]:

@@ -17,11 +17,12 @@ from babel.numbers import format_decimal
 from explorelab._support.toml_file import shown
 from explorelab.errors import unknown_name
 from explorelab.study.config.design import Payment, Study, Texts
-from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml
+from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml, shown
+from explorelab.study.session.stages import Stage
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The files of a new study."""
-PAGES = ("consent", "instructions", "debriefing", "declined", "withdrawn", "preview", "expired")
+PAGES = tuple(stage.value for stage in Stage if stage.about.text)
 """Pages of a study, each a Markdown file of that name."""
 FILES = ("study.toml", "texts.toml", *(f"{page}.md" for page in PAGES))
 """The files of a study."""

@@ -48,7 +48,7 @@ people = Table(
     Column("submit_to", String(255)),  # where MTurk wants people to return to
     Column("pilot", Boolean, nullable=False),
     Column("seed", RowNumber, nullable=False),  # of start squares and rewards
-    Column("stage", String(16), nullable=False),  # consent, instructions, play, debriefing, finished, declined, withdrawn
+    Column("stage", String(16), nullable=False),  # see session/stages.py
     Column("cell", String(64)),  # the condition, from consent on
     Column("block", Integer, nullable=False, default=0),  # the block in play or next to be played, counted from 0
     Column("begun", Boolean, nullable=False, default=False),  # whether that block has been begun

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from explorelab.study.session.doubts import REASONS
 from explorelab.tasks.noise import NOISES
+from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage
 
 SCHEMA = "Psych-DS 0.4.0"
 
@@ -29,7 +30,7 @@ VARIABLES: dict[str, Variable] = {
     "source": Variable("Where the person came from: plain (a link), prolific, mturk, or pilot (a robot)."),
     "pilot": Variable("1: a robot that tried the study out; 0: a person.", least=0, most=1),
     "agent": Variable("Of a robot: which agent played, with its parameters."),
-    "stage": Variable("How far the person has come: instructions, play, debriefing, finished, or withdrawn (data kept)."),
+    "stage": Variable(f"How far the person has come: {', '.join((*UNDER_WAY, *PLAYED))}, or {Stage.WITHDRAWN} (data kept)."),
     "cell": Variable("Condition: timing, dynamic and landscape of the first task block, then the second's dynamic."),
     "seed": Variable("Seed of the person's start squares and rewards; read it as text, it has up to 19 digits."),
     "n_pages": Variable("How often the person loaded the page.", "page loads", 1),

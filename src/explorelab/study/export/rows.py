@@ -12,6 +12,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Se
 
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import blocks, choices, consents, events, people
+from explorelab.study.session.stages import PLAYED, Stage
 from explorelab.study.session.terms import bonus_of, terms_of
 
 AT_ONCE = 1000
@@ -93,7 +94,7 @@ def participant_rows(
         .order_by(people.c.id)
     )
     for row in streamed(connection, query):
-        through = row.stage in ("debriefing", "finished") or row.finished_at is not None
+        through = row.stage in PLAYED or row.finished_at is not None
         bonus, promised = bonus_of(study, row) if through else None, terms_of(study, row).payment
         yield (
             row.code, row.source, row.pilot, row.agent, row.stage, row.cell, row.seed, row.epoch, row.n_choices,
@@ -285,7 +286,7 @@ def left_out(connection: Connection, included: Included) -> LeftOut:
         .group_by(people.c.stage)
     )
     found = {str(stage): int(n) for stage, n in connection.execute(query)}
-    declined, withdrawn = found.pop("declined", 0), found.pop("withdrawn", 0)
+    declined, withdrawn = found.pop(Stage.DECLINED, 0), found.pop(Stage.WITHDRAWN, 0)
     others = literal(False) if included.pilots == "with" else ~included.who
     query_others = select(func.count()).select_from(people.join(consents, _agreed(people.c.id))).where(others)
     return LeftOut(declined, withdrawn, sum(found.values()), int(connection.execute(query_others).scalar_one()))

@@ -19,6 +19,7 @@ from explorelab.study.export.cells import Table
 from explorelab.study.export.export_folder import CHECKSUMS, new_folder
 from explorelab.study.export.rows import Included, LeftOut, Played, snapshot
 from explorelab.study.session.doubts import doubted as reasons_of
+from explorelab.study.session.stages import Stage
 
 type Pilots = Literal["without", "with", "only"]
 type Doubted = Literal["without", "with"]
@@ -195,7 +196,7 @@ class _Export:
         for version, text in rows.consent_texts(self.connection, self.included):
             self._text(rows.text_file(version), text)
         for name, text in sorted(study.texts.pages.items()):
-            if name != "consent":
+            if name != Stage.CONSENT:
                 self._text(f"materials/{name}.md", text)
         for name, data in sorted(study.files.items()):
             file = self.folder / "materials" / "study" / name

@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 
 from explorelab.errors import ExplorelabError
+from explorelab.study.session.stages import Stage
 
 BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Waits before asking again, the last one for ever."""
@@ -147,15 +148,15 @@ async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = N
     """
     async with turn or asyncio.Lock():
         state = await page.arrive()
-        if state["stage"] == "consent":
+        if state["stage"] == Stage.CONSENT:
             agreed = await page.post("/api/consent", agreed=True, version=state["consent_version"])
             state = agreed["state"]
     while True:
-        if state["stage"] in ("instructions", "ready"):
+        if state["stage"] in (Stage.INSTRUCTIONS, Stage.READY):
             state = (await page.post("/api/begin", block=state["block"]["number"]))["state"]
-        elif state["stage"] == "play":
+        elif state["stage"] == Stage.PLAY:
             state = await play_block(page, player, state["block"], speed)
-        elif state["stage"] == "debriefing":
+        elif state["stage"] == Stage.DEBRIEFING:
             state = (await page.post("/api/finish"))["state"]
         else:
             return state

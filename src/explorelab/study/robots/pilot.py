@@ -16,6 +16,7 @@ from explorelab._support.progress import Progress
 from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
 from explorelab.study.config.design import Study
 from explorelab.study.robots.participant import Decision, Page, hand, take_part
+from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
     from explorelab.agents import Agent
@@ -229,7 +230,7 @@ async def _to_the_end(page: Page, robot: Robot, turn: asyncio.Lock, speed: float
         state = await take_part(page, robot, turn=turn, speed=speed)
     except ExplorelabError as error:
         return str(error)
-    return "" if state["stage"] == "finished" else f"the study ended for the robot at {state['stage']}"
+    return "" if state["stage"] == Stage.FINISHED else f"the study ended for the robot at {state['stage']}"
 
 
 async def _check_there(client: httpx.AsyncClient, base_url: str) -> None:

@@ -20,6 +20,7 @@ from explorelab.study.session.identity import code_of, is_preview, keyed, token_
 from explorelab.study.session.questions import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.session.screens import Sent, State, bare_state, state_of
 from explorelab.study.session.tokens import code_of, token_for
+from explorelab.study.session.stages import Stage
 
 
 class Arrived(Sent):
@@ -136,7 +137,7 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
         if not pilot:
             arrivals.count(network, now())
         if is_preview(asked.query) and not pilot:
-            return Arrived(token="", state=bare_state(study, "preview"))
+            return Arrived(token="", state=bare_state(study, Stage.PREVIEW))
         arrival = keyed(who(asked.query, asked.key, pilot), store.secret)
 
         def work(connection: Connection) -> tuple[str, State]:
@@ -145,11 +146,11 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
             if person.epoch == 1 and person.arrived_at == at and not pilot:  # new; refused, they are not entered
                 newcomers.take(connection, store.secret, network, at)
             if participants.expired(person, study, now()):
-                return person.code, bare_state(study, "expired", person.epoch)
+                return person.code, bare_state(study, Stage.EXPIRED, person.epoch)
             return person.code, state_of(connection, study, person)
 
         code, state = await store.write(work)
-        token = "" if state.stage == "expired" else token_for(store.secret, code)
+        token = "" if state.stage == Stage.EXPIRED else token_for(store.secret, code)
         return Arrived(token=token, state=state, pilot=pilot)
 
     @router.post("/state")
@@ -159,7 +160,7 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
         def work(connection: Connection) -> State:
             person = participants.found(connection, code, asked.epoch, locked=False)
             if participants.expired(person, study, now()):
-                return bare_state(study, "expired", person.epoch)
+                return bare_state(study, Stage.EXPIRED, person.epoch)
             return state_of(connection, study, person)
 
         return Shown(state=await store.read(work))
@@ -207,7 +208,7 @@ def participant_router(context: Context, pilot_key: str) -> APIRouter:
             person = participants.found(connection, code, None)
             if asked.epoch > person.epoch:
                 raise taken_over()
-            if person.stage == "withdrawn":
+            if person.stage == Stage.WITHDRAWN:
                 return 0
             asked_for = [each.number for each in asked.events]
             of_page = (events.c.person == person.id, events.c.epoch == asked.epoch)

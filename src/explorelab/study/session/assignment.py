@@ -9,9 +9,8 @@ from sqlalchemy import Connection, and_, func, or_, select, text
 from explorelab.study.config.design import Cell, Study
 from explorelab.study.database.refusals import not_now
 from explorelab.study.database.tables import people
+from explorelab.study.session.stages import PLAYED, UNDER_WAY
 
-UNDER_WAY = ("instructions", "play")
-DONE = ("debriefing", "finished")
 LOCK = 7_305_201_410
 """Number of the lock on PostgreSQL under which one person at a time is assigned; SQLite has a single writer anyway."""
 
@@ -28,7 +27,7 @@ def assign(connection: Connection, study: Study, pilot: bool, now: float) -> Cel
 def counts_of(connection: Connection, study: Study, pilot: bool, now: float) -> dict[str, int]:
     """How many people count in each condition: finished, or under way and seen within the time to come back."""
     since = now - 60 * study.server.return_within_minutes
-    counted = or_(people.c.stage.in_(DONE), and_(people.c.stage.in_(UNDER_WAY), people.c.seen_at >= since))
+    counted = or_(people.c.stage.in_(PLAYED), and_(people.c.stage.in_(UNDER_WAY), people.c.seen_at >= since))
     rows = connection.execute(
         select(people.c.cell, func.count())
         .where(people.c.pilot == pilot, people.c.cell.is_not(None), counted)

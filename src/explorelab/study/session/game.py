@@ -13,6 +13,7 @@ from explorelab.study.config.design import BlockPlan, Study, reward
 from explorelab.study.database.refusals import invalid, not_now, out_of_order
 from explorelab.study.database.tables import blocks, choices, people
 from explorelab.study.session.assignment import cell_named
+from explorelab.study.session.stages import UNDER_WAY, Stage
 from explorelab.study.session.terms import terms_of
 
 START = 1_000_000
@@ -98,7 +99,7 @@ def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
 
 def begin(connection: Connection, study: Study, person: Any, number: int, now: float) -> None:
     """Begin a block: both dots at a random square. Once begun it is begun."""
-    if person.stage not in ("instructions", "play"):
+    if person.stage not in UNDER_WAY:
         raise not_now("Blocks are played after consent and before the debriefing.")
     if number == person.block and person.begun:
         return
@@ -107,7 +108,7 @@ def begin(connection: Connection, study: Study, person: Any, number: int, now: f
     plan = plans(study, person)[number]
     start = start_square(person.seed, number, study.n_arms)
     connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **plan._asdict()))
-    _change(connection, person, stage="play", begun=True, seen_at=now)
+    _change(connection, person, stage=Stage.PLAY, begun=True, seen_at=now)
 
 
 def start_square(seed: int, number: int, n_arms: int) -> int:
@@ -141,7 +142,7 @@ def choose(connection: Connection, study: Study, person: Any, report: Report, no
         key = {"of_person": person.id, "of_block": report.block, "of_trial": report.trial}
         kept = connection.execute(_CHOICE, key).one()
         return _made(connection, person.points, person, block, kept.trial, kept.arm, kept.goal, kept.reward)
-    if place is None or person.stage != "play" or not person.begun or report.block != person.block:
+    if place is None or person.stage != Stage.PLAY or not person.begun or report.block != person.block:
         raise out_of_order(f"Block {report.block} is not being played.")
     if report.trial != place.trial:
         raise out_of_order(f"The next choice is number {place.trial}, counted from 0, not {report.trial}.")
@@ -225,7 +226,7 @@ def _advance(connection: Connection, study: Study, person: Any, block: Any, tria
     over = trial + 1 == block.n_trials
     last = over and block.number + 1 == len(plans(study, person))
     bonus = terms_of(study, person).payment.bonus(points) if last else None
-    after = (now, points, not over, block.number + over, "debriefing" if last else "play", bonus)
+    after = (now, points, not over, block.number + over, Stage.DEBRIEFING if last else Stage.PLAY, bonus)
     new = {f"new_{name}": value for name, value in zip(_STATE, after, strict=True)}
     connection.execute(_ADVANCE, {"of_person": person.id, **new})
 

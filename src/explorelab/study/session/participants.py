@@ -13,16 +13,14 @@ from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
 from explorelab.study.database.store import remembered
 from explorelab.study.database.tables import blocks, choices, consents, deletions, events, people
-from explorelab.study.session.assignment import UNDER_WAY, assign
+from explorelab.study.session.assignment import assign
 from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, new_code, proven
+from explorelab.study.session.stages import ENDED, PLACE_OPEN, UNDER_WAY, Stage
 from explorelab.study.session.terms import offered
 
 _PERSON = select(people).where(people.c.code == bindparam("of_code"))
 _LOCKED = _PERSON.with_for_update()
 NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "platform_study", "submit_to", "first_session"))
-ENDED = ("finished", "declined", "withdrawn")
-OPEN = ("consent", "declined")
-"""Stages at which nobody has agreed: whoever comes under the same name does not find the place taken."""
 
 
 def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Any:
@@ -32,7 +30,7 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     """
     known = _named(connection, arrival.identity)
     if known is not None and not proven(arrival, known):
-        if known.stage not in OPEN:
+        if known.stage not in PLACE_OPEN:
             raise elsewhere()
         # Nobody has agreed under this name: both may read on, and who agrees first has it.
         arrival = arrival._replace(identity=identity_of("aside", f"{arrival.identity}:{arrival.browser}"))
@@ -41,7 +39,7 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
         values: dict[str, Any] = {
             **arrival._asdict(), "first_session": arrival.platform_session, "code": new_code(),
             "pilot": arrival.source == "pilot", "seed": secrets.randbits(62),
-            "stage": "consent", "block": 0, "begun": False, "epoch": 1, "page": page, "points": 0.0,
+            "stage": Stage.CONSENT, "block": 0, "begun": False, "epoch": 1, "page": page, "points": 0.0,
             "arrived_at": now, "seen_at": now,
         }  # fmt: skip
         number = connection.execute(insert(people).values(values)).inserted_primary_key[0]  # type: ignore[index]
@@ -69,7 +67,7 @@ def _named(connection: Connection, identity: str) -> Any:
 
 def _make_room(connection: Connection, known: Any) -> None:
     """Give up a name that somebody came under and never agreed; from consent on it is held, and others are refused."""
-    if known.stage not in OPEN:
+    if known.stage not in PLACE_OPEN:
         raise elsewhere()
     _change(connection, known, identity=identity_of("aside", known.code))
 
@@ -116,13 +114,13 @@ def version_of(text: str) -> str:
 
 def consent(connection: Connection, study: Study, person: Any, agreed: bool, version: str, now: float) -> Any:
     """The person after their answer; the same answer again changes nothing."""
-    text = study.texts.pages["consent"]
+    text = study.texts.pages[Stage.CONSENT]
     earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
     if earlier is not None:
         if earlier.agreed != agreed:
             raise not_now("Consent has been answered already; to stop taking part, withdraw.")
         return person
-    if person.stage != "consent":
+    if person.stage != Stage.CONSENT:
         raise not_now("Consent is not asked for at this stage.")
     if version != version_of(text):
         raise out_of_order("The text has changed since it was shown: load the page again.")
@@ -132,32 +130,32 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
     if agreed:
         cell = assign(connection, study, person.pilot, now)
         plan = json.dumps([block._asdict() for block in study.plan(cell)])
-        _change(connection, person, stage="instructions", cell=cell.name, plan=plan, terms=offered(study), seen_at=now)
+        _change(connection, person, stage=Stage.INSTRUCTIONS, cell=cell.name, plan=plan, terms=offered(study), seen_at=now)
     else:
         # Nothing is to be paid, so that nothing of the platform's need be kept.
-        _change(connection, person, stage="declined", seen_at=now, **NAMELESS)
+        _change(connection, person, stage=Stage.DECLINED, seen_at=now, **NAMELESS)
     return _row(connection, person.id)
 
 
 def finish(connection: Connection, person: Any, now: float) -> Any:
     """The person at the end; they have read the debriefing."""
-    if person.stage == "finished":
+    if person.stage == Stage.FINISHED:
         return person
-    if person.stage != "debriefing":
+    if person.stage != Stage.DEBRIEFING:
         raise not_now("There are choices left to make before the end.")
-    _change(connection, person, stage="finished", finished_at=now, seen_at=now)
+    _change(connection, person, stage=Stage.FINISHED, finished_at=now, seen_at=now)
     return _row(connection, person.id)
 
 
 def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> Any:
     """The person after leaving; if they wish, with everything of theirs deleted."""
-    if person.stage == "declined":
+    if person.stage == Stage.DECLINED:
         raise not_now("Nothing is kept of someone who declined.")
-    if erase and (person.stage != "withdrawn" or person.cell is not None):
+    if erase and (person.stage != Stage.WITHDRAWN or person.cell is not None):
         erased(connection, person, "participant", now)
-    if person.stage in OPEN and person.platform_id is not None:
+    if person.stage in PLACE_OPEN and person.platform_id is not None:
         _make_room(connection, person)
-    _change(connection, person, stage="withdrawn", seen_at=now)
+    _change(connection, person, stage=Stage.WITHDRAWN, seen_at=now)
     return _row(connection, person.id)
 
 
@@ -168,8 +166,8 @@ def erased(connection: Connection, person: Any, by: str, now: float) -> int:
     for table in (choices, events, blocks, consents):
         connection.execute(delete(table).where(table.c.person == person.id))
     _change(
-        connection, person, stage="withdrawn", cell=None, plan=None, terms=None, points=0.0, bonus=None, seed=0, agent=None,
-        block=0, begun=False, **NAMELESS,
+        connection, person, stage=Stage.WITHDRAWN, cell=None, plan=None, terms=None, points=0.0, bonus=None, seed=0,
+        agent=None, block=0, begun=False, **NAMELESS,
     )  # fmt: skip
     connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
     return n_choices

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select, update
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import people, settings
-from explorelab.study.session.assignment import UNDER_WAY
+from explorelab.study.session.stages import UNDER_WAY
 from explorelab.study.session.terms import keep_terms
 
 GRID = "grid"

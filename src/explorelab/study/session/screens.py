@@ -14,11 +14,8 @@ from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import texts_for
 from explorelab.study.session import game
 from explorelab.study.session.participants import version_of
+from explorelab.study.session.stages import Stage
 from explorelab.study.session.terms import Terms, bonus_of, terms_of
-
-type Stage = Literal[
-    "consent", "instructions", "ready", "play", "debriefing", "finished", "declined", "withdrawn", "preview", "expired"
-]  # fmt: skip
 
 
 class Sent(BaseModel):
@@ -98,19 +95,19 @@ def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None =
 
 def state_of(connection: Connection, study: Study, person: Any) -> State:
     """What this person's page shows now."""
-    stage: Stage = "ready" if person.stage == "play" and not person.begun else person.stage
+    stage = Stage.READY if person.stage == Stage.PLAY and not person.begun else Stage(person.stage)
     terms = terms_of(study, person)
     state = bare_state(study, stage, person.epoch, terms)
     state.points = person.points
-    if stage == "consent":
-        state.consent_version = version_of(study.texts.pages["consent"])
-    if stage in ("instructions", "ready", "play"):
+    if stage == Stage.CONSENT:
+        state.consent_version = version_of(study.texts.pages[Stage.CONSENT])
+    if stage.about.block:
         state.block = _block(connection, study, person)
-    if stage in ("debriefing", "finished"):
+    if stage.about.played:
         bonus, base = bonus_of(study, person), terms.payment.base
         total = round(base + bonus, 2)
         state.payment = PaymentShown(currency=terms.payment.currency, base=base, bonus=bonus, total=total)
-    if stage == "finished":
+    if stage == Stage.FINISHED:
         state.completion = _completion(terms.completion, person)
     return state
 

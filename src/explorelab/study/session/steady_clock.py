@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select, update
 
 from explorelab.study.database.store import keep
 from explorelab.study.database.tables import people, settings
-from explorelab.study.session.assignment import UNDER_WAY
+from explorelab.study.session.stages import UNDER_WAY
 
 OFFSET = "EXPLORELAB_CLOCK"
 """Name of the environment variable with the difference between the study's time and the monotonic clock."""

@@ -1,0 +1,64 @@
+"""The stages of a person's way through a study: their order, what the page shows, and what holds for whoever is there."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+
+class About(NamedTuple):
+    """What holds at a stage."""
+
+    kept: bool = True
+    """Whether it is written to the database; the others are only shown."""
+    text: bool = False
+    """The page shows the study's text of this name, a Markdown file."""
+    block: bool = False
+    """The page is told of the block in play or next to be played."""
+    place_open: bool = False
+    """Nobody has agreed: whoever comes under the same name does not find the place taken."""
+    under_way: bool = False
+    """Takes part, counts in their condition while they do, and may come back within the study's time for it."""
+    played: bool = False
+    """Has made every choice: counts in their condition for good, and is shown what they have earned."""
+    ended: bool = False
+    """Nothing follows."""
+
+
+NOTHING = About()
+
+
+class Stage(StrEnum):
+    """Where someone is, in the order in which they come; then the ways out, and who is not let in."""
+
+    about: About
+
+    CONSENT = "consent", About(text=True, place_open=True)
+    INSTRUCTIONS = "instructions", About(text=True, block=True, under_way=True)
+    READY = "ready", About(kept=False, block=True)  # kept as PLAY, with a block that has not begun
+    PLAY = "play", About(block=True, under_way=True)
+    DEBRIEFING = "debriefing", About(text=True, played=True)
+    FINISHED = "finished", About(played=True, ended=True)
+    DECLINED = "declined", About(text=True, place_open=True, ended=True)
+    WITHDRAWN = "withdrawn", About(text=True, ended=True)
+    PREVIEW = "preview", About(kept=False, text=True)  # someone on MTurk only looks
+    EXPIRED = "expired", About(kept=False, text=True)  # under way, and stayed away for too long
+
+    def __new__(cls, name: str, about: About = NOTHING) -> Self:
+        """A word, as the database and the page have it, that knows what holds there."""
+        stage = str.__new__(cls, name)
+        stage._value_ = name
+        stage.about = about
+        return stage
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, *_: Any) -> dict[str, Any]:
+        """To pages, one of these words and no more."""
+        return {"type": "string", "enum": [stage.value for stage in cls]}
+
+
+KEPT = tuple(stage for stage in Stage if stage.about.kept)
+PLACE_OPEN = tuple(stage for stage in Stage if stage.about.place_open)
+UNDER_WAY = tuple(stage for stage in Stage if stage.about.under_way)
+PLAYED = tuple(stage for stage in Stage if stage.about.played)
+ENDED = tuple(stage for stage in Stage if stage.about.ended)
