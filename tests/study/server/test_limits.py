@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,17 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from explorelab.study.config.design import Server
+from explorelab.study.database.refusals import Refused
 from explorelab.study.database.store import Store, open_store
 from explorelab.study.database.tables import people
 from explorelab.study.server.application import create_app
 from explorelab.study.server.context import Context
-from explorelab.study.server.participant_routes import pilot_key_of
+from explorelab.study.server.rate_limits import InDatabase, InProcess, Limit
+from explorelab.study.server.reception import pilot_key_of
 from explorelab.study.server.request_limits import network_of
 from tests.support.study.small_study import small_study
+
+type Counter = Callable[[str, float], None]
 
 
 class Town:
@@ -118,6 +123,38 @@ def test_an_address_that_asks_too_often_is_told_to_wait(tmp_path: Path) -> None:
     assert "default-src 'none'" in refused.headers["content-security-policy"]
     assert town.browser("192.0.2.2", process).get("/api/health").status_code == 200
     town.store.close()
+
+
+LIMIT = Limit("test", 5, 10.0, "Too many: wait {wait}.", "too-many")
+
+
+def in_process(folder: Path) -> Iterator[Counter]:
+    yield InProcess(LIMIT).count
+
+
+def in_database(folder: Path) -> Iterator[Counter]:
+    limit = InDatabase(LIMIT, b"secret")
+    store = open_store("sqlite:///study.db", folder)
+    with store.engine.begin() as connection:
+        yield lambda caller, now: limit.count(connection, caller, now)
+    store.close()
+
+
+@pytest.mark.parametrize("kept", [in_process, in_database])
+def test_a_limit_is_the_same_wherever_it_is_counted(kept: Callable[[Path], Iterator[Counter]], tmp_path: Path) -> None:
+    for count in kept(tmp_path):
+        for _ in range(5):
+            count("someone", 1000.0)
+        with pytest.raises(Refused) as refused:
+            count("someone", 1000.0)
+        told = refused.value.status, refused.value.error, refused.value.message, refused.value.retry_after_s
+        assert told == (429, "too-many", "Too many: wait 2 seconds.", 2)
+        count("somebody else", 1000.0)
+        count("someone", 1002.0)
+        with pytest.raises(Refused):
+            count("someone", 1002.0)
+        for _ in range(5):
+            count("someone", 1012.0)
 
 
 @pytest.mark.parametrize(

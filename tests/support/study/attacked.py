@@ -16,7 +16,7 @@ from explorelab.study.database.store import open_store
 from explorelab.study.database.tables import metadata
 from explorelab.study.server.application import create_app
 from explorelab.study.server.context import Context
-from explorelab.study.server.participant_routes import pilot_key_of
+from explorelab.study.server.reception import pilot_key_of
 from tests.support.study.small_study import small_study
 
 SCRIPT = "<script>alert(1)</script>"

@@ -15,45 +15,26 @@ from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from fastapi import Request, Response
+from fastapi import Request
 from sqlalchemy import Connection, delete, insert, select
 
 from explorelab.errors import InputError
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import settings
-from explorelab.study.server.buckets import Bucket
+from explorelab.study.server.rate_limits import InDatabase, Limit
 from explorelab.study.server.request_limits import network_of
 
 COOKIE = "explorelab_admin"
 SESSION_S = 12 * 3600
 KNOWN_COOKIE = "explorelab_known"
 KNOWN_S = 180 * 24 * 3600
-TOO_MANY = "Too many wrong passwords"
-OF_ADDRESS = Bucket("login-address", 5, 60.0, TOO_MANY)
-OF_ALL = Bucket("login-all", 50, 150.0, TOO_MANY)
+TOO_MANY = ("Too many wrong passwords: wait {wait}.", "too-many")
+OF_ADDRESS = Limit("login-address", 5, 60.0, *TOO_MANY)
+OF_ALL = Limit("login-all", 50, 150.0, *TOO_MANY)
 """Of all unknown browsers together, so that having many addresses does not help."""
-OF_KNOWN_BROWSER = Bucket("login-known", 100, 100.0, TOO_MANY)
+OF_KNOWN_BROWSER = Limit("login-known", 100, 100.0, *TOO_MANY)
 LOGGED_OUT = "logged-out:"
 """Begins the names of settings that say which sessions were logged out of; the value is when they would have ended."""
-
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
-
-
-def admin_headers(response: Response) -> Response:
-    """The response with the headers that keep other sites, frames and caches away from it."""
-    for name, value in HEADERS.items():
-        response.headers[name] = value
-    return response
 
 
 class Session(NamedTuple):
@@ -153,22 +134,23 @@ class Attempts:
     """
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        of = (InDatabase(limit, secret) for limit in (OF_ADDRESS, OF_ALL, OF_KNOWN_BROWSER))
+        self._of_address, self._of_all, self._of_known_browser = of
 
     def begin(self, connection: Connection, address: str, known: str | None, now: float) -> None:
         """Count an attempt as failed until `succeeded` says otherwise (many at once are then no way round); or refuse it."""
-        for bucket, caller in self._buckets(address, known):
-            bucket.take(connection, self._secret, caller, now)
+        for limit, caller in self._limits(address, known):
+            limit.count(connection, caller, now)
 
     def succeeded(self, connection: Connection, address: str, known: str | None) -> None:
         """Forget the failures of an address or browser from which the right password came."""
-        bucket, caller = self._buckets(address, known)[0]
-        bucket.give_back(connection, self._secret, caller)
+        limit, caller = self._limits(address, known)[0]
+        limit.give_back(connection, caller)
 
-    def _buckets(self, address: str, known: str | None) -> list[tuple[Bucket, str]]:
+    def _limits(self, address: str, known: str | None) -> list[tuple[InDatabase, str]]:
         if known is not None:
-            return [(OF_KNOWN_BROWSER, known)]
-        return [(OF_ADDRESS, network_of(address)), (OF_ALL, "")]
+            return [(self._of_known_browser, known)]
+        return [(self._of_address, network_of(address)), (self._of_all, "")]
 
 
 def no_session() -> Refused:

@@ -7,8 +7,8 @@ import re
 from typing import Any, NamedTuple
 
 from explorelab.study.session.doubts import REASONS
-from explorelab.tasks.noise import NOISES
 from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage
+from explorelab.tasks.noise import NOISES
 
 SCHEMA = "Psych-DS 0.4.0"
 

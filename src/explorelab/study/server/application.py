@@ -18,22 +18,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin.admin_routes import admin_router
+from explorelab.study.admin.office import Office
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, from_http, invalid, misshapen, refusal
 from explorelab.study.database.store import Store
 from explorelab.study.database.vitals import Vitals
 from explorelab.study.server.built_pages import STATIC, check_built
 from explorelab.study.server.context import Context
-from explorelab.study.server.participant_routes import participant_router, pilot_key_of
+from explorelab.study.server.participant_routes import participant_router
 from explorelab.study.server.pulse import Pulse
+from explorelab.study.server.reception import Reception
 from explorelab.study.server.request_limits import BodyLimit, FormLimit, Pace
+from explorelab.study.server.security_headers import headers_of
 from explorelab.study.session.steady_clock import told_clock
 
-MTURK = "https://*.mturk.com"
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
-    f"form-action 'self' {MTURK}; base-uri 'none'; frame-ancestors "
-)
 log = logging.getLogger("explorelab.study")
 failures = logging.getLogger("explorelab.study.failures")
 """For faults of the server itself, each kind once a minute: see `write_seldom`."""
@@ -59,8 +57,10 @@ def create_app(
         title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
         redirect_slashes=False,
     )  # fmt: skip
-    app.include_router(participant_router(context, pilot_key_of(context)))
-    app.include_router(admin_router(context, admin_password, public_origin=public_origin, notices=pulse.notices))
+    app.state.reception = Reception(context)
+    app.state.office = Office(context, admin_password, public_origin, pulse.notices)
+    app.include_router(participant_router)
+    app.include_router(admin_router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     @app.get("/", include_in_schema=False)
@@ -74,19 +74,6 @@ def create_app(
     app.add_middleware(Pace, per_second=study.server.address_requests_per_second)
     app.add_middleware(Guard)
     return app
-
-
-def headers_of(path: str) -> dict[str, str]:
-    """What every answer carries."""
-    admin = path.startswith("/admin")
-    return {
-        "Content-Security-Policy": POLICY + ("'none'" if admin else f"'self' {MTURK}"),
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        # Pages and built files may be kept if the server is asked each time: an upgrade shows at once.
-        "Cache-Control": "no-store" if path.startswith(("/api", "/admin")) else "no-cache",
-    }
 
 
 class Guard:

@@ -6,7 +6,6 @@ import ipaddress
 import json
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -14,12 +13,11 @@ from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.database.refusals import Refused
+from explorelab.study.server.rate_limits import InProcess, Limit
 
 LARGEST_BODY = 64 * 1024
 LARGEST_HEAD = 32 * 1024
 """Bytes of the request line and all headers."""
-REMEMBERED = 20_000
-"""Callers whose pace is kept in mind; the one not heard of for longest is forgotten first."""
 
 
 log = logging.getLogger("explorelab.study.server.connections")
@@ -37,31 +35,12 @@ def network_of(address: str) -> str:
     return str(parsed)
 
 
-class Rate:
-    """A bucket for each caller that fills at a steady pace; a request takes one drop."""
-
-    def __init__(self, per_second: float, at_once: float) -> None:
-        self._per_second, self._at_once = per_second, at_once
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def count(self, caller: str, now: float) -> None:
-        """Refuse the request if the caller's bucket is empty."""
-        left, then = self._left.pop(caller, (self._at_once, now))
-        left = min(self._at_once, left + max(0.0, now - then) * self._per_second)
-        self._left[caller] = (max(0.0, left - 1), now)
-        if len(self._left) > REMEMBERED:
-            self._left.popitem(last=False)
-        if left < 1:
-            wait_s = max(1, round((1 - left) / self._per_second + 0.5))
-            raise Refused(429, "too-fast", f"Too many requests: try again in {wait_s} s.", wait_s)
-
-
 class Pace:
     """Refuses requests of an address that sends too many, whoever it says it is."""
 
     def __init__(self, app: ASGIApp, per_second: float, now: Callable[[], float] = time.monotonic) -> None:
         self._app, self._now = app, now
-        self._rate = Rate(per_second, 3 * per_second)
+        self._rate = InProcess(Limit.pace("address", per_second))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it here."""

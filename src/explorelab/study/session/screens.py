@@ -1,4 +1,4 @@
-"""What a page is told to show: the stage, its text, and of the game nothing but the block in play."""
+"""What a page is told: the stage to show, its text, and of the game nothing but the block in play and its own choices."""
 
 from __future__ import annotations
 
@@ -76,6 +76,51 @@ class State(Sent):
     points: float = 0.0
     payment: PaymentShown | None = None
     completion: CompletionShown | None = None
+
+
+class Arrived(Sent):
+    """The token of everything that follows, and what to show first."""
+
+    token: str
+    state: State
+    pilot: bool = False
+    """Whether this is a pilot's page: only such a page may play by itself."""
+
+
+class Shown(BaseModel):
+    """What to show now."""
+
+    state: State
+
+
+class Chosen(Sent):
+    """A choice that is on disk, and what came of it."""
+
+    trial: int
+    arm: int
+    position: int
+    goal: int
+    reward: float
+    points: float
+    points_block: float
+    n_left: int
+    state: State | None = None
+    """What follows, when the block is over."""
+
+
+class Told(BaseModel):
+    """How many events were new."""
+
+    stored: int
+
+
+class Texts(BaseModel):
+    """The short texts of the page."""
+
+    language: str
+    direction: Literal["ltr", "rtl"]
+    title: str
+    labels: dict[str, str]
 
 
 @lru_cache(maxsize=64)

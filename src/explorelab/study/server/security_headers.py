@@ -1,0 +1,35 @@
+"""Headers of every answer, which keep other sites, frames and caches away from it."""
+
+from __future__ import annotations
+
+MTURK = "https://*.mturk.com"
+"""Shows the participants' page in a frame, and takes what its form sends; the researcher's page is nobody else's."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+    "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
+)
+EVERYWHERE = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+PARTICIPANT = {
+    **EVERYWHERE,
+    "Content-Security-Policy": POLICY.format(forms=f"'self' {MTURK}", frames=f"'self' {MTURK}"),
+    # Pages and built files may be kept if the server is asked each time: an upgrade shows at once.
+    "Cache-Control": "no-cache",
+}
+API = {**PARTICIPANT, "Cache-Control": "no-store"}
+RESEARCHER = {
+    **EVERYWHERE,
+    "Content-Security-Policy": POLICY.format(forms="'self'", frames="'none'"),
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+
+
+def headers_of(path: str) -> dict[str, str]:
+    """The headers of an answer at this address."""
+    if path.startswith("/admin"):
+        return RESEARCHER
+    return API if path.startswith("/api") else PARTICIPANT

@@ -1,0 +1,103 @@
+"""What each request of a participant's page does, in one transaction: the person found and changed, and what follows.
+
+The clock is looked at after the person was found: on PostgreSQL that may have meant waiting for another request of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from explorelab.study.config.design import Study
+from explorelab.study.database.refusals import taken_over
+from explorelab.study.database.tables import events
+from explorelab.study.session import game, participants
+from explorelab.study.session.identity import Arrival
+from explorelab.study.session.questions import Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
+from explorelab.study.session.screens import Chosen, State, bare_state, state_of
+from explorelab.study.session.stages import Stage
+
+type Clock = Callable[[], float]
+
+MOST_EVENTS = 1000
+"""Kept of one person; a page that reports more than that is broken or lying."""
+
+
+def arrive(
+    connection: Connection, study: Study, arrival: Arrival, page: str, now: Clock, admit: Callable[[Connection, float], None]
+) -> tuple[str, State]:
+    """The code of whoever has opened the page, and what it shows. `admit` may refuse someone new, who is then not kept."""
+    at = now()
+    person = participants.arrive(connection, study, arrival, page, at)
+    if person.epoch == 1 and person.arrived_at == at:
+        admit(connection, at)
+    return person.code, _state_in_time(connection, study, person, now)
+
+
+def look(connection: Connection, study: Study, code: str, asked: FromPage, now: Clock) -> State:
+    """What to show now; nothing changes."""
+    person = participants.found(connection, code, asked.epoch, locked=False)
+    return _state_in_time(connection, study, person, now)
+
+
+def consent(connection: Connection, study: Study, code: str, asked: Consenting, now: Clock) -> State:
+    """What to show after an answer to the consent text."""
+    person = participants.found(connection, code, asked.epoch)
+    return state_of(connection, study, participants.consent(connection, study, person, asked.agreed, asked.version, now()))
+
+
+def begin(connection: Connection, study: Study, code: str, asked: Beginning, now: Clock) -> State:
+    """What to show once a block has begun."""
+    person = participants.in_time(study, participants.found(connection, code, asked.epoch), now())
+    game.begin(connection, study, person, asked.block, now())
+    return state_of(connection, study, participants.found(connection, code, asked.epoch))
+
+
+def choose(connection: Connection, study: Study, code: str, asked: Choosing, now: Clock) -> Chosen:
+    """The choice as it is kept, and after the last of a block, what to show then."""
+    person = participants.in_time(study, participants.found(connection, code, asked.epoch), now())
+    made = game.choose(connection, study, person, game.Report(**asked.model_dump(exclude={"epoch"})), now())
+    following = None
+    if made.n_left == 0:
+        following = state_of(connection, study, participants.found(connection, code, asked.epoch))
+    return Chosen(**made._asdict(), position=made.arm, state=following)
+
+
+def tell(connection: Connection, study: Study, code: str, asked: Telling, now: Clock) -> int:
+    """How many of the events were new and are kept; a page that has been replaced may tell of its own too."""
+    person = participants.found(connection, code, None)
+    if asked.epoch > person.epoch:
+        raise taken_over()
+    if person.stage == Stage.WITHDRAWN:
+        return 0
+    numbers = [each.number for each in asked.events]
+    of_page = (events.c.person == person.id, events.c.epoch == asked.epoch)
+    known = set(connection.execute(select(events.c.number).where(*of_page, events.c.number.in_(numbers))).scalars())
+    so_far = select(func.count()).select_from(events).where(events.c.person == person.id)
+    room = max(0, MOST_EVENTS - connection.execute(so_far).scalar_one())
+    unknown = {each.number: each.model_dump() for each in asked.events if each.number not in known}
+    new = list(unknown.values())[:room]
+    if new:
+        page = {"person": person.id, "epoch": asked.epoch, "received_at": now()}
+        connection.execute(insert(events), [{**row, **page} for row in new])
+    return len(new)
+
+
+def finish(connection: Connection, study: Study, code: str, asked: FromPage, now: Clock) -> State:
+    """What to show once the debriefing has been read."""
+    person = participants.found(connection, code, asked.epoch)
+    return state_of(connection, study, participants.finish(connection, person, now()))
+
+
+def withdraw(connection: Connection, study: Study, code: str, asked: Withdrawing, now: Clock) -> State:
+    """What to show to someone who leaves, with or without their data."""
+    person = participants.found(connection, code, asked.epoch)
+    return state_of(connection, study, participants.withdraw(connection, person, asked.delete, now()))
+
+
+def _state_in_time(connection: Connection, study: Study, person: Any, now: Clock) -> State:
+    if participants.expired(person, study, now()):
+        return bare_state(study, Stage.EXPIRED, person.epoch)
+    return state_of(connection, study, person)
