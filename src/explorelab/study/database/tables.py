@@ -20,6 +20,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )  # fmt: skip
 
+from explorelab.study.session.choice_fields import FIELDS
+
 metadata = MetaData()
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
@@ -98,24 +100,7 @@ choices = Table(
     "choices", metadata,
     Column("id", RowNumber, primary_key=True, autoincrement=True),
     _person(),
-    Column("block", Integer, nullable=False),
-    Column("trial", Integer, nullable=False),  # from 0
-    Column("position", Integer, nullable=False),  # where the blue dot was
-    Column("goal", Integer, nullable=False),  # where the yellow dot was when time was up
-    Column("arm", Integer, nullable=False),  # the square that was sampled
-    Column("reward", Float, nullable=False),
-    Column("missed", Boolean, nullable=False),  # nobody clicked
-    Column("n_clicks", Integer, nullable=False),
-    Column("first_click_ms", Float),  # after the clock of this choice started
-    Column("last_click_ms", Float),
-    Column("clicks", Text, nullable=False),  # JSON: [[square, ms], ...], every click; changes of mind are here
-    Column("elapsed_ms", Float, nullable=False),  # of the clock when the choice was recorded in the browser
-    Column("overrun_ms", Float, nullable=False),  # elapsed over the deadline
-    Column("pauses", Integer, nullable=False),  # how often this choice was begun again after the page was hidden
-    Column("epoch", Integer, nullable=False),
-    Column("attempts", Integer, nullable=False),  # which attempt of the browser this was, from 1
-    Column("received_at", Float, nullable=False),
-    Column("flags", String(255), nullable=False),  # what the server doubts, words with spaces between
+    *(Column(each.name, each.column, nullable=each.nullable) for each in FIELDS if each.column is not None),
     UniqueConstraint("person", "block", "trial"),
 )  # fmt: skip
 

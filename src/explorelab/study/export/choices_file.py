@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from explorelab.choices.writing import toml_of
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.export.cells import safe
-from explorelab.study.export.rows import Choice, Played
+from explorelab.study.export.rows import Played
+from explorelab.study.session.choice_fields import ANALYSED, exported_to
 from explorelab.tasks import Task
 from explorelab.tasks.noise import noise_kind
 
-COLUMNS = (
-    "participant", "block", "trial", "arm", "reward", "missed", "available", "reaction_time_ms", "timing", "dynamic",
-    "landscape", "start",
-)  # fmt: skip
+COLUMNS = ("participant", "block", *exported_to(ANALYSED), "timing", "dynamic", "landscape", "start")
 
 OUR_DYNAMICS = (
     "Dynamics neighbour and travel are explorelab's: the paper names three dynamics and describes the standard one."
@@ -31,26 +27,6 @@ BOTH = "Robots that tried the study out are among the participants: column pilot
 def columns(pilots: str) -> tuple[str, ...]:
     """The columns of choices.csv; robots and people together are told apart."""
     return (*COLUMNS, "pilot") if pilots == "with" else COLUMNS
-
-
-def row_maker(study: Study, pilots: str) -> Callable[[Choice], tuple[Any, ...]]:
-    """What makes a row of choices.csv of a choice in a task block."""
-
-    @cache
-    def around(position: int) -> str:
-        return " ".join(map(str, study.next_to(position)))
-
-    def made(choice: Choice) -> tuple[Any, ...]:
-        row = choice.row
-        # Whoever travels comes one square nearer to the goal with each choice: the sample is never further away.
-        available = "" if row.dynamic == "standard" else around(row.position)
-        cells = (
-            row.code, choice.block, row.trial + 1, row.arm, row.reward, row.missed, available, row.last_click_ms,
-            row.timing, row.dynamic, row.landscape, row.start,
-        )  # fmt: skip
-        return (*cells, row.pilot) if pilots == "with" else cells
-
-    return made
 
 
 def task_toml(study: Study, played: Played, pilots: str) -> str:

@@ -6,13 +6,13 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from explorelab.study.session.choice_fields import FIELDS, MILLISECONDS, POINTS
 from explorelab.study.session.doubts import REASONS
 from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage
 from explorelab.tasks.noise import NOISES
 
 SCHEMA = "Psych-DS 0.4.0"
 
-MILLISECONDS, POINTS = "milliseconds", "points"
 NOISE_NAMES = ", or ".join(f"{kind.name} ({kind.meaning})" if kind.meaning else kind.name for kind in NOISES.values())
 
 
@@ -66,33 +66,6 @@ VARIABLES: dict[str, Variable] = {
     "n_trials": Variable("How many choices the block has when it is complete.", "choices", 1),
     "start": Variable("Square on which both dots were before the block's first choice, from 0."),
     "begun_at": Variable("When the block was begun, UTC.", "ISO 8601"),
-    "trial": Variable("Number of the choice in its block, from 1.", least=1),
-    "position": Variable("Square of the blue dot before this choice, from 0."),
-    "goal": Variable("Square of the yellow dot when time was up, from 0: what the person aimed at."),
-    "arm": Variable("Square that was sampled, from 0: column times height plus row."),
-    "reward": Variable("Reward of the square that was sampled.", POINTS),
-    "missed": Variable("1: nobody clicked, and the yellow dot stayed where it was; 0: otherwise.", least=0, most=1),
-    "available": Variable("Squares that could be sampled, with spaces between; empty: all."),
-    "reaction_time_ms": Variable(
-        "From the start of the choice's clock to the last click; empty: no click.", MILLISECONDS, 0
-    ),
-    "n_clicks": Variable("Clicks during the choice.", "clicks", 0),
-    "changes_of_mind": Variable("Clicks on another square than the click before.", "clicks", 0),
-    "first_click_ms": Variable("From the start of the choice's clock to the first click.", MILLISECONDS, 0),
-    "last_click_ms": Variable("From the start of the choice's clock to the last click.", MILLISECONDS, 0),
-    "clicks": Variable("Every click as JSON: [[square, milliseconds since the choice's clock started], ...]."),
-    "elapsed_ms": Variable("Reading of the choice's clock when the browser recorded the choice.", MILLISECONDS, 0),
-    "overrun_ms": Variable("By how much that is over deadline_ms.", MILLISECONDS),
-    "pauses": Variable("How often the choice was begun again because the page had been hidden.", "pauses", 0),
-    "attempts": Variable("Which attempt of the browser to send the choice arrived, from 1.", "attempts", 1),
-    "epoch": Variable("Which of the person's page loads it was, from 1.", least=1),
-    "flags": Variable(
-        "What to know about the choice, with spaces between: early (the server saw less time pass than elapsed_ms), clock "
-        "(the server's clock was set back meanwhile), overrun (elapsed over the deadline by 100 ms or more), paused, "
-        "retried, slow (arrived over 4 s after the deadline), synthetic (a click that no mouse, finger or key made), "
-        "hurried (clicked sooner than a hand can), regular (first clicked after exactly as long as in the choice before)."
-    ),
-    "received_at": Variable("When the server received it, UTC.", "ISO 8601"),
     "event": Variable("What happened: hidden, visible, blur, focus, offline, online, pause, resume, ..."),
     "number": Variable("Number of the event in its page load, from 0.", least=0),
     "page_ms": Variable("From the loading of the page to the event.", MILLISECONDS, 0),
@@ -102,7 +75,7 @@ VARIABLES: dict[str, Variable] = {
     "mean_reward": Variable("Mean reward of the square.", POINTS),
     "noise": Variable(f"How rewards vary: {NOISE_NAMES}."),
     "reward_variance": Variable("Variance of a reward about its mean.", "points squared", 0),
-}
+} | {each.name: Variable(each.description, each.unit, each.least, each.most) for each in FIELDS if each.files}
 """Every column of every file; a name means the same wherever it occurs."""
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Select, and_, func, literal, select, true
 
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import blocks, choices, consents, events, people
+from explorelab.study.session.choice_fields import ALL, ChoiceRead, exported_to
 from explorelab.study.session.stages import PLAYED, Stage
 from explorelab.study.session.terms import bonus_of, terms_of
 
@@ -28,11 +29,8 @@ BLOCKS = (
     "participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape", "n_trials", "start",
     "begun_at", "n_choices", "n_missed",
 )  # fmt: skip
-CHOICES = (
-    "participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape", "trial", "position",
-    "goal", "arm", "reward", "missed", "n_clicks", "changes_of_mind", "first_click_ms", "last_click_ms", "clicks",
-    "elapsed_ms", "overrun_ms", "pauses", "attempts", "epoch", "flags", "received_at",
-)  # fmt: skip
+OF_BLOCK = ("participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape")
+CHOICES = (*OF_BLOCK, *exported_to(ALL))
 EVENTS = ("participant", "epoch", "number", "event", "block_number", "trial", "page_ms", "value", "received_at")
 LANDSCAPES = ("landscape", "arm", "x", "y", "mean_reward", "noise", "reward_variance")
 
@@ -189,26 +187,22 @@ def block_rows(connection: Connection, included: Included) -> Iterator[tuple[Any
         )  # fmt: skip
 
 
-class Choice(NamedTuple):
-    """A choice, with the number of its block among the task blocks (None: training)."""
-
-    row: Any
-    block: int | None
-
-    def cells(self) -> tuple[Any, ...]:
-        """A row of `CHOICES`."""
-        row = self.row
-        squares = [square for square, _ in json.loads(row.clicks)]
-        changes = sum(before != after for before, after in pairwise(squares))
-        return (
-            row.code, row.number + 1, self.block, row.kind, row.dynamic, row.timing, row.deadline_ms, row.landscape,
-            row.trial + 1, row.position, row.goal, row.arm, row.reward, row.missed, row.n_clicks, changes,
-            row.first_click_ms, row.last_click_ms, row.clicks, row.elapsed_ms, row.overrun_ms, row.pauses, row.attempts,
-            row.epoch, row.flags, row.received_at,
-        )  # fmt: skip
+AROUND: Mapping[str, Callable[[ChoiceRead], Any]] = {
+    "participant": attrgetter("row.code"),
+    "block_number": lambda choice: choice.row.number + 1,
+    "block": attrgetter("block"),
+}
+"""What files have of the person and the block of a choice, where it is not a column of that name in the database."""
 
 
-def choices_of(connection: Connection, included: Included) -> Iterator[Choice]:
+def cells_of(columns: Sequence[str], file: str) -> Callable[[ChoiceRead], tuple[Any, ...]]:
+    """What makes a row with these columns of a choice; those of the choice itself are as its fields say for the file."""
+    known = {**AROUND, **exported_to(file)}
+    cells = [known.get(name) or attrgetter(f"row.{name}") for name in columns]
+    return lambda choice: tuple([cell(choice) for cell in cells])
+
+
+def choices_of(connection: Connection, included: Included, study: Study) -> Iterator[ChoiceRead]:
     """Every choice, in the order of people, blocks and trials."""
     told = (blocks.c.number, blocks.c.kind, blocks.c.dynamic, blocks.c.timing, blocks.c.deadline_ms, blocks.c.landscape)
     joined = included.of(choices).join(blocks, and_(blocks.c.person == choices.c.person, blocks.c.number == choices.c.block))
@@ -218,9 +212,14 @@ def choices_of(connection: Connection, included: Included) -> Iterator[Choice]:
         .where(included.who)
         .order_by(choices.c.person, choices.c.block, choices.c.trial)
     )
+
+    @cache
+    def next_to(position: int) -> str:
+        return " ".join(map(str, study.next_to(position)))
+
     count = _Count()
     for row in streamed(connection, query):
-        yield Choice(row, count.number(row.person, row.number, row.kind))
+        yield ChoiceRead(row, count.number(row.person, row.number, row.kind), next_to)
 
 
 def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:

@@ -18,6 +18,7 @@ from explorelab.study.export import choices_file, psychds, readme, rows
 from explorelab.study.export.cells import Table
 from explorelab.study.export.export_folder import CHECKSUMS, new_folder
 from explorelab.study.export.rows import Included, LeftOut, Played, snapshot
+from explorelab.study.session.choice_fields import ALL, ANALYSED
 from explorelab.study.session.doubts import doubted as reasons_of
 from explorelab.study.session.stages import Stage
 
@@ -163,15 +164,15 @@ class _Export:
 
     def _choices(self, bar: Progress) -> int:
         """Every choice to the complete table, those of task blocks to choices.csv as well; how many of these."""
-        pilots = self.included.pilots
-        names, made = choices_file.columns(pilots), choices_file.row_maker(self.study, pilots)
+        names = choices_file.columns(self.included.pilots)
         self.columns += names
+        cells, analysed = rows.cells_of(rows.CHOICES, ALL), rows.cells_of(names, ANALYSED)
         without = self.doubts if self.doubted == "without" else {}
         with self._open("choices", rows.CHOICES) as complete, Table(self.folder / "choices.csv", names) as task:
-            for choice in rows.choices_of(self.connection, self.included):
-                complete.add(choice.cells())
+            for choice in rows.choices_of(self.connection, self.included, self.study):
+                complete.add(cells(choice))
                 if choice.block is not None and choice.row.person not in without:
-                    task.add(made(choice))
+                    task.add(analysed(choice))
                 bar.advance()
         self.tables["choices"] = (complete.path.name, complete.n)
         return task.n

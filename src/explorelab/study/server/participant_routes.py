@@ -14,7 +14,8 @@ from explorelab.study.database.refusals import Refusal
 from explorelab.study.server import reception
 from explorelab.study.server.reception import Reception
 from explorelab.study.session import transactions
-from explorelab.study.session.questions import Arriving, Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
+from explorelab.study.session.choice_fields import Choosing
+from explorelab.study.session.questions import Arriving, Beginning, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.session.screens import Arrived, Chosen, Shown, Texts, Told
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -13,6 +13,7 @@ from explorelab.study.config.design import BlockPlan, Study, reward
 from explorelab.study.database.refusals import invalid, not_now, out_of_order
 from explorelab.study.database.tables import blocks, choices, people
 from explorelab.study.session.assignment import cell_named
+from explorelab.study.session.choice_fields import KEPT, ChoiceMade
 from explorelab.study.session.stages import UNDER_WAY, Stage
 from explorelab.study.session.terms import terms_of
 
@@ -48,8 +49,8 @@ _ADVANCE = (
 )
 
 
-class Report(NamedTuple):
-    """What the browser says about a choice."""
+class Report(Protocol):
+    """What the rules must know of what the browser says about a choice."""
 
     block: int
     trial: int
@@ -59,7 +60,7 @@ class Report(NamedTuple):
     elapsed_ms: float
     pauses: int
     attempt: int
-    by_hand: int | None = None
+    by_hand: int | None
     """How many of the clicks came from a mouse, a finger or a key; None: the page does not say."""
 
 
@@ -153,18 +154,8 @@ def choose(connection: Connection, study: Study, person: Any, report: Report, no
     if block.landscape not in study.landscapes:
         raise not_now("This study has been changed since you began, and cannot be continued.")
     drawn = reward(study.landscapes[block.landscape], arm, person.seed, report.block, report.trial)
-    connection.execute(
-        _KEEP,
-        {
-            "person": person.id, "block": report.block, "trial": report.trial, "position": place.position, "goal": goal,
-            "arm": arm, "reward": drawn, "missed": report.goal is None, "n_clicks": len(report.clicks),
-            "first_click_ms": report.clicks[0][1] if report.clicks else None,
-            "last_click_ms": report.clicks[-1][1] if report.clicks else None,
-            "clicks": json.dumps(report.clicks, separators=(",", ":")), "elapsed_ms": report.elapsed_ms,
-            "overrun_ms": report.elapsed_ms - block.deadline_ms, "pauses": report.pauses, "epoch": person.epoch,
-            "attempts": report.attempt, "received_at": now, "flags": flags,
-        },
-    )  # fmt: skip
+    made = ChoiceMade(report, person, block, place.position, goal, arm, drawn, flags, now)
+    connection.execute(_KEEP, {"person": person.id, **{name: kept(made) for name, kept in KEPT}})
     points = person.points + (drawn if block.kind == "task" else 0.0)
     _advance(connection, study, person, block, report.trial, points, now)
     return _made(connection, points, person, block, report.trial, arm, goal, drawn)

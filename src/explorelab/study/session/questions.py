@@ -49,19 +49,6 @@ class Beginning(FromPage):
     block: Number
 
 
-class Choosing(FromPage):
-    """A choice whose time is up."""
-
-    block: Number
-    trial: Number
-    goal: Number | None
-    clicks: Annotated[list[Click], Field(max_length=200)]
-    elapsed_ms: Milliseconds
-    pauses: Annotated[int, Field(ge=0, le=10_000)]
-    attempt: Annotated[int, Field(ge=1, le=1_000_000)]
-    by_hand: Annotated[int, Field(ge=0, le=200)] | None = None
-
-
 class Happened(Asked):
     """Something that happened to a page."""
 

@@ -14,8 +14,9 @@ from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import taken_over
 from explorelab.study.database.tables import events
 from explorelab.study.session import game, participants
+from explorelab.study.session.choice_fields import Choosing
 from explorelab.study.session.identity import Arrival
-from explorelab.study.session.questions import Beginning, Choosing, Consenting, FromPage, Telling, Withdrawing
+from explorelab.study.session.questions import Beginning, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.session.screens import Chosen, State, bare_state, state_of
 from explorelab.study.session.stages import Stage
 
@@ -58,7 +59,7 @@ def begin(connection: Connection, study: Study, code: str, asked: Beginning, now
 def choose(connection: Connection, study: Study, code: str, asked: Choosing, now: Clock) -> Chosen:
     """The choice as it is kept, and after the last of a block, what to show then."""
     person = participants.in_time(study, participants.found(connection, code, asked.epoch), now())
-    made = game.choose(connection, study, person, game.Report(**asked.model_dump(exclude={"epoch"})), now())
+    made = game.choose(connection, study, person, asked, now())
     following = None
     if made.n_left == 0:
         following = state_of(connection, study, participants.found(connection, code, asked.epoch))

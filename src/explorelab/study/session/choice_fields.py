@@ -1,0 +1,213 @@
+"""Every field of a choice, once: what the page says, what the database keeps, what is exported, and what it means.
+
+A new field is an entry here and, if it is kept, a migration. From the entries come the request of the page (`Choosing`), the
+columns of the table, the columns of the exported files, and their descriptions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, create_model
+from sqlalchemy import Boolean, Float, Integer, String, Text
+from sqlalchemy.types import TypeEngine
+
+from explorelab.study.session.questions import Click, FromPage, Milliseconds, Number
+
+MILLISECONDS, POINTS, CLICKS = "milliseconds", "points", "clicks"
+ALL, ANALYSED = "data", "choices.csv"
+"""Files that choices are exported to: the complete table, and what `explorelab check`, `fit` and `report` read."""
+REQUIRED = ...
+
+
+class ChoiceMade(NamedTuple):
+    """A choice when it is about to be kept."""
+
+    report: Any
+    """What the page says: a `Choosing`."""
+    person: Any
+    block: Any
+    """The rows of the person and of the block."""
+    position: int
+    goal: int
+    arm: int
+    reward: float
+    flags: str
+    now: float
+
+
+class ChoiceRead(NamedTuple):
+    """A choice when it is exported."""
+
+    row: Any
+    """Of the choice, with its person and block."""
+    block: int | None
+    """The number of its block among the task blocks, from 1; None: training."""
+    next_to: Callable[[int], str]
+    """Squares that can be reached from a square by one step, with spaces between."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceField:
+    """Something about a choice."""
+
+    name: str
+    description: str = ""
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+    asked: Any = None
+    """Of which type the page says it; None: it is not asked."""
+    asked_as: str = ""
+    """Under which name, if under another."""
+    default: Any = REQUIRED
+    """What holds where the page does not say it."""
+    column: type[TypeEngine[Any]] | TypeEngine[Any] | None = None
+    """As what it is kept; None: it is not."""
+    nullable: bool = False
+    kept: Callable[[ChoiceMade], Any] | None = None
+    """Where what is kept comes from; None: from the page, as it says it."""
+    files: tuple[str, ...] = (ALL,)
+    """To which it is exported."""
+    cell: Callable[[ChoiceRead], Any] | None = None
+    """What is exported; None: what is kept."""
+
+    @property
+    def to_keep(self) -> Callable[[ChoiceMade], Any]:
+        """What is kept of a choice."""
+        return self.kept or attrgetter(f"report.{self.asked_as or self.name}")
+
+    @property
+    def to_export(self) -> Callable[[ChoiceRead], Any]:
+        """What is exported of a choice."""
+        return self.cell or attrgetter(f"row.{self.name}")
+
+
+def _changes_of_mind(choice: ChoiceRead) -> int:
+    squares = [square for square, _ in json.loads(choice.row.clicks)]
+    return sum(before != after for before, after in pairwise(squares))
+
+
+def _available(choice: ChoiceRead) -> str:
+    # Whoever travels comes one square nearer to the goal with each choice: the sample is never further away.
+    return "" if choice.row.dynamic == "standard" else choice.next_to(choice.row.position)
+
+
+FIELDS = (
+    ChoiceField(name="block", asked=Number, column=Integer, files=()),  # exported as the block's own columns
+    ChoiceField(
+        name="trial", description="Number of the choice in its block, from 1.", least=1,
+        asked=Number, column=Integer, files=(ALL, ANALYSED), cell=lambda choice: choice.row.trial + 1,
+    ),
+    ChoiceField(
+        name="position", description="Square of the blue dot before this choice, from 0.",
+        column=Integer, kept=lambda made: made.position,
+    ),
+    ChoiceField(
+        name="goal", description="Square of the yellow dot when time was up, from 0: what the person aimed at.",
+        asked=Number | None, column=Integer, kept=lambda made: made.goal,
+    ),
+    ChoiceField(
+        name="arm", description="Square that was sampled, from 0: column times height plus row.",
+        column=Integer, kept=lambda made: made.arm, files=(ALL, ANALYSED),
+    ),
+    ChoiceField(
+        name="reward", description="Reward of the square that was sampled.", unit=POINTS,
+        column=Float, kept=lambda made: made.reward, files=(ALL, ANALYSED),
+    ),
+    ChoiceField(
+        name="missed", description="1: nobody clicked, and the yellow dot stayed where it was; 0: otherwise.",
+        least=0, most=1, column=Boolean, kept=lambda made: made.report.goal is None, files=(ALL, ANALYSED),
+    ),
+    ChoiceField(
+        name="available", description="Squares that could be sampled, with spaces between; empty: all.",
+        files=(ANALYSED,), cell=_available,
+    ),
+    ChoiceField(
+        name="reaction_time_ms", unit=MILLISECONDS, least=0, files=(ANALYSED,), cell=attrgetter("row.last_click_ms"),
+        description="From the start of the choice's clock to the last click; empty: no click.",
+    ),
+    ChoiceField(
+        name="n_clicks", description="Clicks during the choice.", unit=CLICKS, least=0,
+        column=Integer, kept=lambda made: len(made.report.clicks),
+    ),
+    ChoiceField(
+        name="changes_of_mind", description="Clicks on another square than the click before.", unit=CLICKS, least=0,
+        cell=_changes_of_mind,
+    ),
+    ChoiceField(
+        name="first_click_ms", description="From the start of the choice's clock to the first click.",
+        unit=MILLISECONDS, least=0, column=Float, nullable=True,
+        kept=lambda made: made.report.clicks[0][1] if made.report.clicks else None,
+    ),
+    ChoiceField(
+        name="last_click_ms", description="From the start of the choice's clock to the last click.",
+        unit=MILLISECONDS, least=0, column=Float, nullable=True,
+        kept=lambda made: made.report.clicks[-1][1] if made.report.clicks else None,
+    ),
+    ChoiceField(
+        name="clicks",
+        description="Every click as JSON: [[square, milliseconds since the choice's clock started], ...].",
+        asked=Annotated[list[Click], Field(max_length=200)],
+        column=Text, kept=lambda made: json.dumps(made.report.clicks, separators=(",", ":")),
+    ),
+    ChoiceField(
+        name="elapsed_ms", description="Reading of the choice's clock when the browser recorded the choice.",
+        unit=MILLISECONDS, least=0, asked=Milliseconds, column=Float,
+    ),
+    ChoiceField(
+        name="overrun_ms", description="By how much that is over deadline_ms.", unit=MILLISECONDS,
+        column=Float, kept=lambda made: made.report.elapsed_ms - made.block.deadline_ms,
+    ),
+    ChoiceField(
+        name="pauses", description="How often the choice was begun again because the page had been hidden.",
+        unit="pauses", least=0, asked=Annotated[int, Field(ge=0, le=10_000)], column=Integer,
+    ),
+    ChoiceField(
+        name="attempts", description="Which attempt of the browser to send the choice arrived, from 1.",
+        unit="attempts", least=1, asked=Annotated[int, Field(ge=1, le=1_000_000)], asked_as="attempt", column=Integer,
+    ),
+    ChoiceField(
+        name="by_hand", asked=Annotated[int, Field(ge=0, le=200)] | None, default=None, files=(),
+    ),  # the flag synthetic is what is kept of it
+    ChoiceField(
+        name="epoch", description="Which of the person's page loads it was, from 1.", least=1,
+        column=Integer, kept=lambda made: made.person.epoch,
+    ),
+    ChoiceField(
+        name="flags", column=String(255), kept=lambda made: made.flags,
+        description="What to know about the choice, with spaces between: early (the server saw less time pass than "
+        "elapsed_ms), clock (the server's clock was set back meanwhile), overrun (elapsed over the deadline by 100 ms or "
+        "more), paused, retried, slow (arrived over 4 s after the deadline), synthetic (a click that no mouse, finger or "
+        "key made), hurried (clicked sooner than a hand can), regular (first clicked after exactly as long as in the "
+        "choice before).",
+    ),
+    ChoiceField(
+        name="received_at", description="When the server received it, UTC.", unit="ISO 8601",
+        column=Float, kept=lambda made: made.now,
+    ),
+)  # fmt: skip
+"""In the order in which pages say them and files have them."""
+
+KEPT = tuple((field.name, field.to_keep) for field in FIELDS if field.column is not None)
+
+
+def exported_to(file: str) -> dict[str, Callable[[ChoiceRead], Any]]:
+    """The columns that a file has of a choice itself, and what is in them."""
+    return {field.name: field.to_export for field in FIELDS if file in field.files}
+
+
+def _asked() -> Any:
+    asked: dict[str, Any] = {
+        field.asked_as or field.name: (field.asked, field.default) for field in FIELDS if field.asked is not None
+    }
+    return create_model("Asked", __base__=FromPage, **asked)
+
+
+class Choosing(_asked()):  # type: ignore[misc]
+    """A choice whose time is up."""
