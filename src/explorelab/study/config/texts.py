@@ -17,7 +17,7 @@ from babel.numbers import format_decimal
 from explorelab._support.toml_file import shown
 from explorelab.errors import unknown_name
 from explorelab.study.config.design import Payment, Study, Texts
-from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml, shown
+from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml
 from explorelab.study.session.stages import Stage
 
 TEMPLATES = Path(__file__).parent / "templates"
