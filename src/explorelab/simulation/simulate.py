@@ -16,6 +16,7 @@ from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.recording import recording_times
 from explorelab.agents.factors import Agent
+from explorelab.agents.parameters import about
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning
@@ -192,9 +193,9 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
         raise InputError(f"a travel cost needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
     if "noise_var" not in agent.params and task.noise.var == 0 and assumes_noise(agent):
         raise InputError("the task has no reward noise; tell the agent which noise_var above 0 to assume.")
-    for name in ("prior_mean", "prior_var", "prior_cov", "noise_var"):
-        shape = np.shape(agent.params.get(name, 0.0))
-        if any(size != task.n_arms for size in shape):
+    for name, value in agent.params.items():
+        shape = np.shape(value)
+        if about(name).shape != "one number" and any(size != task.n_arms for size in shape):
             raise InputError(f"{name} must fit the task's {counted(task.n_arms, 'arm')}, got shape {shape}.")
     if np.ndim(agent.params.get("noise_var", 0.0)):
         raise InputError("noise_var must be one number: every arm's rewards vary alike.")
