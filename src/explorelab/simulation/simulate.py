@@ -14,7 +14,6 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab._support.recording import recording_times
 from explorelab.agents.factors import Agent
 from explorelab.agents.parameters import about
 from explorelab.agents.ranges import check_range
@@ -23,6 +22,7 @@ from explorelab.errors import InputError, PrecisionWarning
 from explorelab.simulation.precision import why_not
 from explorelab.simulation.tiles import DEFAULT_MEMORY, Request, Result, run
 from explorelab.tasks import Task
+from explorelab.tasks.recording import recording_times
 
 LONGEST_SINGLE = 2**24
 """Beyond this, adding 1 to a float32 count changes nothing."""

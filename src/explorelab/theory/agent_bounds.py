@@ -14,13 +14,13 @@ from explorelab import theory
 from explorelab._support import checks
 from explorelab._support.counted import plural
 from explorelab._support.door import door
-from explorelab._support.recording import recording_times
 from explorelab._support.written_numbers import for_json
 from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.tasks import Task
 from explorelab.tasks.noise import is_gaussian
+from explorelab.tasks.recording import recording_times
 
 NEARLY_UNINFORMATIVE = 1e-3
 """A prior worth less than this many rewards is taken for uninformative, as the paper does in its own figures."""

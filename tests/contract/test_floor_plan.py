@@ -1,0 +1,71 @@
+"""The floor plan: small rooms, each with a name and a sentence on what is in it, and tests beside their subjects."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import explorelab
+
+SOURCE = Path(explorelab.__file__).parent
+TESTS = Path(__file__).parents[1]
+MOST_ENTRIES = 14
+WITHOUT_CODE = {"static", "templates"}
+"""Folders of files that the package hands out or reads."""
+VERSIONS = SOURCE / "study" / "database" / "migrations" / "versions"
+"""Every form that the database has had: it grows, and Alembic reads it by itself."""
+WITHOUT_SUBJECT = {"support", "contract", "packaging", "browser"}
+"""Folders of tests that are about no single folder of the source."""
+
+
+def entries(folder: Path) -> list[Path]:
+    """What somebody sees who opens the folder."""
+    return [path for path in sorted(folder.iterdir()) if path.name != "__pycache__" and not path.name.startswith(".")]
+
+
+def folders(folder: Path) -> list[Path]:
+    """The folder and all below it."""
+    return [folder, *(each for below in entries(folder) if below.is_dir() for each in folders(below))]
+
+
+ROOMS = [folder for folder in folders(SOURCE) if not WITHOUT_CODE & set(folder.relative_to(SOURCE).parts)]
+"""Every folder of the package that holds code."""
+
+
+def named(folder: Path) -> str:
+    return folder.relative_to(SOURCE.parent).as_posix()
+
+
+@pytest.mark.parametrize("folder", [room for room in ROOMS if room not in (SOURCE, VERSIONS)], ids=named)
+def test_no_folder_has_more_entries_than_one_takes_in_at_a_glance(folder: Path) -> None:
+    assert len(entries(folder)) <= MOST_ENTRIES, [path.name for path in entries(folder)]
+
+
+def test_at_the_top_there_are_folders_and_the_errors() -> None:
+    assert {path.name for path in entries(SOURCE) if path.is_file()} == {
+        "__init__.py",
+        "__init__.pyi",
+        "errors.py",
+        "py.typed",
+    }
+
+
+def test_no_file_name_occurs_twice() -> None:
+    names = Counter(path.name for room in ROOMS for path in room.glob("*.py") if path.name != "__init__.py")
+    assert [name for name, n in names.items() if n > 1] == []
+
+
+@pytest.mark.parametrize("folder", [room for room in ROOMS if room != VERSIONS], ids=named)
+def test_every_folder_says_what_is_in_it(folder: Path) -> None:
+    first = folder / "__init__.py"
+    assert first.is_file()
+    assert ast.get_docstring(ast.parse(first.read_text(encoding="utf-8")))
+
+
+def test_tests_lie_where_their_subjects_lie() -> None:
+    about = [folder.relative_to(TESTS) for folder in folders(TESTS)]
+    mirrored = [folder for folder in about if not WITHOUT_SUBJECT & set(folder.parts)]
+    assert [folder.as_posix() for folder in mirrored if not (SOURCE / folder).is_dir()] == []
