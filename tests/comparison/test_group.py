@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 import explorelab as xl
 from explorelab.choices.table import Choices, Layout
 from explorelab.comparison.group import _largest, exceedance_probability, select_models
-from explorelab.fitting.criteria import aic, bic, chance_nll, pseudo_r2
+from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wu2020"
 
@@ -166,8 +166,9 @@ def test_bad_input_is_refused_in_one_sentence(arguments, message):
 def test_criteria_are_their_formulas():
     assert aic(-100.0, 3) == 206
     assert bic(-100.0, 3, 90) == pytest.approx(200 + 3 * np.log(90))
-    np.testing.assert_allclose(pseudo_r2([0.0, 90 * np.log(100)], 90, 100), [1, 0])
-    np.testing.assert_allclose(pseudo_r2([3.0, 0.0], chance=[6.0, 0.0]), [0.5, np.nan])
+    np.testing.assert_allclose(
+        share_foreseen(np.array([0.0, 3.0, 6.0, 0.0]), np.array([6.0, 6.0, 6.0, 0.0])), [1, 0.5, 0, np.nan]
+    )
 
 
 def test_chance_counts_the_arms_on_offer_at_every_scored_trial():
@@ -178,17 +179,14 @@ def test_chance_counts_the_arms_on_offer_at_every_scored_trial():
     arm, reward, blocks = np.zeros((2, 2), np.int32), np.zeros((2, 2)), np.array(["1", "2"])
     choices = Choices(Layout(4), ("a",), np.zeros(2, int), blocks, arm, reward, yes, scored, yes, available=available)
     np.testing.assert_allclose(chance_nll(choices), [np.log(2) + np.log(4) + np.log(4)])
-    np.testing.assert_allclose(pseudo_r2([np.log(2)], chance=chance_nll(choices)), 1 - 1 / 5)
+    np.testing.assert_allclose(share_foreseen(np.log([2]), chance_nll(choices)), 1 - 1 / 5)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pseudo_r2(3.0), "either n and n_arms, or chance"),
-        (lambda: pseudo_r2(3.0, chance=-1.0), "chance must be at least 0"),
         (lambda: bic(-1.0, 2, 0), "n must be at least 1"),
         (lambda: aic(-1.0, -2), "k must be at least 0"),
-        (lambda: pseudo_r2(1.0, 5, 1), "n_arms must be at least 2"),
     ],
 )
 def test_criteria_refuse_what_they_cannot_be_of(call, message):

@@ -12,7 +12,6 @@ import explorelab as xl
 from explorelab.agents.parameters import searchable
 from explorelab.comparison import left_out_blocks
 from explorelab.errors import InputError
-from explorelab.fitting import fit_people
 from explorelab.fitting.fit_people import fit, load_fit, saved
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Curvature, block_log_likelihoods
@@ -319,7 +318,7 @@ def test_a_fit_can_be_written_and_read(by_map, tmp_path):
     again = load_fit(tmp_path / "fit.nc")
     np.testing.assert_array_equal(estimates(again).estimate, estimates(by_map).estimate)
     assert again.attrs["agent"] == "stochastic-ucl"
-    assert set(fit_people.estimates_of(again)) == {"prior_mean", "prior_var", "temperature"}
+    assert set(estimates(again)["parameter"].values) == {"prior_mean", "prior_var", "temperature"}
 
 
 def test_what_is_no_fit_is_refused(tmp_path):

@@ -19,7 +19,7 @@ from explorelab.regret.clusters import clustered_share, mean_band, wilson
 from explorelab.regret.forms import FORMS, NONE, fit_forms, fitted_regret
 from explorelab.regret.forms_fast import best_forms
 from explorelab.regret.label_bootstrap import block_length, draws, label_probabilities
-from explorelab.regret.observed import expected_regret, observed_regret
+from explorelab.regret.observed import observed_regret
 from explorelab.regret.phenotype_summary import labels_table, summary
 from explorelab.regret.phenotypes import phenotypes
 
@@ -69,7 +69,7 @@ def simulated():
         means=np.repeat([task.means for task in tasks], 12, axis=0),
         conditions={"landscape": np.repeat(["A", "B"], 12), "time": np.repeat([1, 2], 12)},
     )
-    return choices, {name: np.concatenate([run[name].values for run in runs]) for name in ("observed_regret", "regret")}
+    return choices, np.concatenate([run["observed_regret"].values for run in runs])
 
 
 # regret
@@ -77,8 +77,7 @@ def simulated():
 
 def test_regret_is_what_simulate_calls_so(simulated):
     choices, known = simulated
-    np.testing.assert_allclose(observed_regret(choices), known["observed_regret"], rtol=1e-6)
-    np.testing.assert_allclose(expected_regret(choices), known["regret"], rtol=1e-6)
+    np.testing.assert_allclose(observed_regret(choices), known, rtol=1e-6)
 
 
 def test_regret_has_labels_of_rows_and_conditions(simulated):
@@ -100,7 +99,6 @@ def _small(**changed):
 
 def test_a_missed_trial_loses_the_whole_best_mean():
     assert observed_regret(_small()).values.tolist() == [[6, 16, 17]]
-    assert expected_regret(_small()).values.tolist() == [[5, 15, 15]]
 
 
 def test_an_arms_mean_stands_for_a_reward_that_is_not_known():
@@ -125,7 +123,10 @@ def test_a_known_best_mean_is_enough_for_observed_regret():
     [
         (lambda: observed_regret(_small(means=None)), "add means .* to the table .task. of the task file"),
         (lambda: observed_regret(_small(means=[[np.nan, np.nan]])), "all blocks are not known"),
-        (lambda: expected_regret(_small(means=[[np.nan, 10.0]])), "mean of every chosen arm"),
+        (
+            lambda: observed_regret(_small(arm=np.array([[0, 0, 1]], np.int32), means=[[np.nan, 10.0]])),
+            "mean of every chosen arm",
+        ),
         (lambda: observed_regret(_small(means=None), best_mean=[1, 2]), "one for the one row"),
         (lambda: observed_regret(_small(present=np.array([[True, False, True]]))), "lacks some before its last one"),
     ],

@@ -32,25 +32,6 @@ def bic(log_lik: Any, k: Any, n: Any) -> Floats:
     return _count("k", k, 0) * np.log(_count("n", n, 1)) - 2 * checks.numbers("log_lik", log_lik)
 
 
-def pseudo_r2(nll: Any, n: Any = None, n_arms: Any = None, *, chance: Any = None) -> Floats:
-    """McFadden's R2 = 1 - nll / nll of choosing at random: 0 is chance, 1 is every choice foreseen, below 0 is worse.
-
-    Choosing at random costs n log(n_arms) for n choices among as many arms each; where the arms on offer change from trial
-    to trial, give that cost as `chance` (see `chance_nll`). NaN where random choice costs nothing: of somebody who never had
-    two arms to choose from there is nothing to foresee.
-    """
-    if (chance is None) == (n is None or n_arms is None):
-        raise InputError(
-            "pseudo_r2 needs either n and n_arms, or chance, the negative log-likelihood of choosing at random."
-        )
-    at_random = (
-        _count("n", n, 1) * np.log(_count("n_arms", n_arms, 2)) if chance is None else checks.numbers("chance", chance)
-    )
-    if (at_random < 0).any():
-        raise InputError(f"chance must be at least 0, got {at_random[at_random < 0].flat[0]:g}.")
-    return share_foreseen(checks.numbers("nll", nll), at_random)
-
-
 def share_foreseen(nll: Floats, chance: Floats) -> Floats:
     """1 - nll / chance; NaN where chance costs nothing, or the nll is not known."""
     costs = chance > 0

@@ -204,9 +204,3 @@ def load_fit(path: str | os.PathLike[str]) -> xr.DataTree:
     if "estimates" not in tree.children:
         raise InputError(f"{path}: expected a fit written by explorelab fit, got a file without estimates.")
     return tree
-
-
-def estimates_of(tree: xr.DataTree) -> dict[str, np.ndarray]:
-    """Every participant's parameters in natural units, by name."""
-    table = tree["estimates"].to_dataset()["estimate"]
-    return {str(name): table.sel(parameter=name).values for name in table["parameter"].values}

@@ -7,7 +7,7 @@ import xarray as xr
 
 from explorelab._support.counted import counted
 from explorelab.plots.style import GREEN, GREY, INK, PALETTE, Drawing, thousands, whole_ticks
-from explorelab.simulation.summary import each_setting
+from explorelab.simulation.summary import each_setting, in_words
 from explorelab.tasks.noise import is_gaussian
 
 BOUNDS = {
@@ -30,7 +30,7 @@ def regret_figure(runs: xr.Dataset, bounds: xr.Dataset | None = None) -> Drawing
         if not long:
             whole_ticks(axes.xaxis, 8)
         for i, (setting, one) in enumerate(each_setting(runs)):
-            label = ", ".join(f"{key} = {_short(value)}" for key, value in setting.items()) or "mean ± 2 standard errors"
+            label = in_words(setting) or "mean ± 2 standard errors"
             mean, se = one[f"{quantity}_mean"].values, np.nan_to_num(one[f"{quantity}_se"].values)
             look = {"color": PALETTE[i % len(PALETTE)], "ls": ("-", "--", ":")[i // len(PALETTE) % 3]}
             drawing.band(quantity, one.time, mean - 2 * se, mean + 2 * se, label, color=look["color"])
@@ -64,10 +64,6 @@ def _far_above(mean: xr.DataArray, bounds: xr.Dataset | None, quantity: str) -> 
     # a bound that does not apply is NaN, which must not hide the other one
     highest = max(float(bounds[f"{source}_{quantity}"].fillna(0.0).max()) for source in BOUNDS)
     return highest > 10 * float(mean.max())
-
-
-def _short(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _title(runs: xr.Dataset, width: int = 115) -> str:

@@ -46,16 +46,6 @@ def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
     return _cumulative(choices, best[:, None], received, "observed_regret")
 
 
-def expected_regret(choices: Choices) -> xr.DataArray:
-    """The sum of m* - m_i over the arms chosen up to t, row x time, NaN beyond the end of a block.
-
-    It leaves out the chance in the rewards, and so says more of the choices; coordinates as of `observed_regret`.
-    """
-    best = _best_means(choices, None)
-    earned = np.where(choices.arm == NOWHERE, 0.0, _mean_of_chosen(choices))
-    return _cumulative(choices, best[:, None], earned, "expected_regret")
-
-
 def _best_means(choices: Choices, best_mean: Any) -> Floats:
     """m* of every row."""
     unknown = np.full(choices.n_rows, -np.inf)

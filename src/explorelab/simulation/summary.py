@@ -32,6 +32,15 @@ def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Any], xr.Dataset]
         yield {name: runs[name].values.tolist()[place] for name, place in at.items()}, runs.isel(at)
 
 
+def in_words(setting: dict[str, Any]) -> str:
+    """The values of the swept parameters for a reader: temperature = 2, prior_mean = 30; empty without a sweep."""
+    return ", ".join(f"{name} = {_shown(value)}" for name, value in setting.items())
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
 def _times(one: xr.Dataset) -> list[dict[str, Any]]:
     rows = []
     for time in one.time.values.tolist():

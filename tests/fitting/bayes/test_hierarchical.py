@@ -20,7 +20,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.bayes import hierarchical, nuts
 from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
 from explorelab.fitting.bayes.population import bounded, people, population_model, root_of, row_log_likelihoods
-from explorelab.fitting.fit_people import estimates_of, fit, load_fit, saved
+from explorelab.fitting.fit_people import fit, load_fit, saved
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import block_log_likelihoods
 from explorelab.fitting.search.solve import limits, predicted
@@ -200,7 +200,7 @@ def test_tree_has_the_groups_of_a_fit_and_of_arviz(two: Any) -> None:
     assert tree["log_likelihood"]["block"].dims == ("chain", "draw", "row")
     assert tree.attrs["convergence"].startswith("passed: R-hat at most 1.0")
     assert tree["estimates"]["converged"].all()
-    assert set(estimates_of(tree)) == {"learning_rate", "temperature"}
+    assert set(tree["estimates"]["parameter"].values) == {"learning_rate", "temperature"}
     assert (tree["estimates"]["n_choices"] == choices.n_scored).all()
 
 

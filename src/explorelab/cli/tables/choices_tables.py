@@ -7,7 +7,7 @@ from rich.console import Console
 
 from explorelab._support.counted import counted, plural
 from explorelab.choices.reading import CheckReport
-from explorelab.cli.tables.terminal_table import print_table
+from explorelab.cli.tables.terminal_table import percent, print_table, short
 from explorelab.regret import paper_people
 from explorelab.regret.phenotype_summary import beside_paper, summary, why_none
 
@@ -59,9 +59,9 @@ def show_phenotypes(result: xr.Dataset) -> None:
         low, high = found["share_95"]
         sure, mean = found["label_probability_mean"], found["mean_curve"]
         ends = "" if low is None else f"{100 * low:.1f} – {100 * high:.1f} %"
-        ours = (str(found["n"]), "–" if found["share"] is None else f"{100 * found['share']:.1f} %", ends)
-        papers = [f"{100 * found['paper_share']:.1f} %"] if beside else []
-        cells.append([form, *ours, "" if sure is None else f"{100 * sure:.0f} %", *papers, *map(_short, mean.values())])
+        ours = (str(found["n"]), percent(found["share"], 1) or "–", ends)
+        papers = [percent(found["paper_share"], 1)] if beside else []
+        cells.append([form, *ours, percent(sure), *papers, *map(short, mean.values())])
     console = Console(highlight=False)
     print_table(console, headings, cells, plain=True)
     about = summary(result)
@@ -76,7 +76,3 @@ def show_phenotypes(result: xr.Dataset) -> None:
         console.print(f"{about['n_unlabelled']} without a form: {why_none(result)}.", soft_wrap=True)
     if about["note"]:
         console.print(f"Note: {about['note']}", soft_wrap=True, markup=False)
-
-
-def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"

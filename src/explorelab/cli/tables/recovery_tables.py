@@ -10,7 +10,7 @@ from rich.console import Console
 
 from explorelab._support.counted import counted
 from explorelab.agents.scales import SCALES
-from explorelab.cli.tables.terminal_table import print_table
+from explorelab.cli.tables.terminal_table import percent, print_table, short
 from explorelab.recovery.recovery_summary import parameters_summary, predictive_summary
 
 
@@ -18,10 +18,10 @@ def show_parameters(result: xr.Dataset) -> None:
     """Print a row for each parameter."""
     headings, rows = ("parameter", "ρ", "95 %", "r", "bias", "RMSE", "coverage", "95 %", "at bound", "identified"), []
     for name, found in parameters_summary(result)["parameters"].items():
-        rank = (_short(found["rank_correlation"]), _range(found, "rank"))
-        scale = (_short(found[part]) for part in ("pearson", "bias", "rmse"))
-        shares = (_percent(found["coverage"]), _range(found, "coverage", percent=True))
-        rows.append([name, *rank, *scale, *shares, _percent(found["share_at_bound"]), _percent(found["share_identified"])])
+        rank = (short(found["rank_correlation"]), _range(found, "rank"))
+        scale = (short(found[part]) for part in ("pearson", "bias", "rmse"))
+        shares = (percent(found["coverage"]), _range(found, "coverage", in_percent=True))
+        rows.append([name, *rank, *scale, *shares, percent(found["share_at_bound"]), percent(found["share_identified"])])
     console = Console(highlight=False)
     print_table(console, headings, rows, plain=True)
     about = result.attrs
@@ -61,8 +61,8 @@ def show_predictive(result: xr.Dataset) -> None:
     """Print people beside simulated ones."""
     headings, rows = ("statistic", "people", "simulated", "95 %", "p"), []
     for name, found in predictive_summary(result)["statistics"].items():
-        ends = f"{_short(found['low'])} – {_short(found['high'])}"
-        rows.append([name, _short(found["human"]), _short(found["simulated"]), ends, _short(found["p"])])
+        ends = f"{short(found['low'])} – {short(found['high'])}"
+        rows.append([name, short(found["human"]), short(found["simulated"]), ends, short(found["p"])])
     console = Console(highlight=False)
     print_table(console, headings, rows, plain=True)
     about = result.attrs
@@ -76,16 +76,8 @@ def show_warning(result: xr.Dataset) -> None:
         Console().print(result.attrs["warning"], style="bold red", highlight=False, markup=False, soft_wrap=True)
 
 
-def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-def _percent(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.0f} %"
-
-
-def _range(found: dict[str, Any], name: str, percent: bool = False) -> str:
+def _range(found: dict[str, Any], name: str, in_percent: bool = False) -> str:
     low, high = (found[f"{name}_{end}"] for end in ("low", "high"))
     if low is None or high is None:
         return ""
-    return f"{100 * low:.0f} – {100 * high:.0f} %" if percent else f"{low:.2f} – {high:.2f}"
+    return f"{100 * low:.0f} – {100 * high:.0f} %" if in_percent else f"{low:.2f} – {high:.2f}"

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from explorelab._support.counted import counted
 from explorelab.cli.tables.terminal_table import print_table
-from explorelab.simulation.summary import each_setting
+from explorelab.plots.words import joined
+from explorelab.simulation.summary import each_setting, in_words
 
 
 def show_agents(agents: list[dict[str, Any]]) -> None:
@@ -43,20 +44,13 @@ def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
         if note in runs.attrs:
             console.print(runs.attrs[note], highlight=False)
     for setting, one in each_setting(runs):
-        title = ", ".join(
-            f"{name} = {value:g}" if _is_number(value) else f"{name} = {value}" for name, value in setting.items()
-        )
         rows = []
         for i in _spread(one.sizes["time"], n_rows):
             now = one.isel(time=i)
             numbers = (now.regret_mean, now.regret_se, now.observed_regret_mean, now.transitions_mean, now.cost_mean)
             rows.append([str(now.time.item()), *(_number(float(v)) for v in numbers)])
         headings = ("time", "regret", "se", "observed regret", "transitions", "cost")
-        print_table(console, headings, rows, title=title, caption=_most_visited(one), words=())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        print_table(console, headings, rows, title=in_words(setting), caption=_most_visited(one), words=())
 
 
 def _number(value: float) -> str:
@@ -78,7 +72,6 @@ def _most_visited(one: xr.Dataset, n: int = 5) -> str:
 
 
 HEADINGS = {"lai_robbins_regret": "Lai-Robbins regret"}
-BOUNDED = ("visits", "regret", "transitions", "cost")
 
 
 def show_bounds(table: xr.Dataset) -> None:
@@ -95,7 +88,7 @@ def show_bounds(table: xr.Dataset) -> None:
     print_table(console, headings, rows, words=())
     console.print(f"Lai-Robbins: {table.lai_robbins_regret.attrs['valid_when']}", highlight=False)
     for sentence, about in _reasons(table).items():
-        console.print(f"{_and(about)}: {sentence}", highlight=False)
+        console.print(f"{joined(about)}: {sentence}", highlight=False)
 
 
 def _reasons(table: xr.Dataset) -> dict[str, list[str]]:
@@ -104,18 +97,14 @@ def _reasons(table: xr.Dataset) -> dict[str, list[str]]:
     for name, variable in table.items():
         if "does_not_apply" in variable.attrs:
             reasons.setdefault(variable.attrs["does_not_apply"], []).append(str(name))
-    return {sentence: _in_short(about) for sentence, about in reasons.items()}
+    return {sentence: _in_short(about, [str(name) for name in table]) for sentence, about in reasons.items()}
 
 
-def _in_short(names: list[str]) -> list[str]:
+def _in_short(names: list[str], of: list[str]) -> list[str]:
     left, short = list(names), []
     for source in ("lai_robbins", "published", "corrected"):
         of_it = [name for name in names if name.startswith(source)]
-        if len(of_it) == (2 if source == "lai_robbins" else len(BOUNDED)):
+        if of_it and of_it == [name for name in of if name.startswith(source)]:
             short.append({"lai_robbins": "Lai-Robbins"}.get(source, f"{source} bounds"))
             left = [name for name in left if name not in of_it]
     return [*short, *(name.replace("_", " ") for name in left)]
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -20,6 +20,16 @@ LINES_AND_SPACES = 7
 """What a table of two columns has beside them."""
 
 
+def short(value: float | None) -> str:
+    """A number for a cell; an empty cell where there is none."""
+    return "" if value is None else f"{value:.4g}"
+
+
+def percent(value: float | None, decimals: int = 0) -> str:
+    """A share in per cent for a cell; an empty cell where there is none."""
+    return "" if value is None else f"{100 * value:.{decimals}f} %"
+
+
 def print_table(
     console: Console,
     headings: Sequence[str],
