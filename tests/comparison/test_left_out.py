@@ -26,7 +26,7 @@ def unknown_noise(choices):
 
 @pytest.fixture(scope="module")
 def several():
-    return unknown_noise(population(n=3, horizon=15, blocks=3, seed=2))
+    return unknown_noise(population(n=3, blocks=3, seed=2))
 
 
 def spoilt(choices, how):

@@ -48,10 +48,17 @@ def full_params(agent, noise_var=NOISE_VAR, horizon=HORIZON, n_arms=N_ARMS, dist
     return prepared(agent.rule, params, Ways(jnp.asarray(distances, dtype), jnp.asarray(distances, dtype)))
 
 
+LONGEST = 12
+
+
 def belief_after(agent, params, history, n_arms=N_ARMS):
-    """What the agent believes after these (arm, reward) pairs."""
+    """What the agent believes after these (arm, reward) pairs.
+
+    With room for the longest history, whatever the length of this one: beliefs of one size need no new program.
+    """
     learner = agent.rule.learner
-    belief = learner.resize(params, learner.init(params, n_arms), max(len(history), 1))
+    assert len(history) <= LONGEST
+    belief = learner.resize(params, learner.init(params, n_arms), LONGEST)
     for arm, reward in history:
         belief = learner.update(params, belief, jnp.int32(arm), jnp.asarray(reward, belief.mean.dtype))
     return belief

@@ -12,7 +12,7 @@ from scipy import stats
 import explorelab as xl
 from explorelab.agents.factors import Chance, Moment
 from explorelab.agents.rules import choice
-from tests.support.beliefs import EVERY_AGENT, HISTORIES, belief_after, full_params, moment_after
+from tests.support.beliefs import EVERY_AGENT, HISTORIES, QUICKLY, belief_after, full_params, moment_after
 
 N_DRAWS = 20_000
 COUNTED = 4096
@@ -42,7 +42,7 @@ def log_probs_and_draws(agent, history, mask):
     return np.asarray(log_probs, float), np.bincount(drawn, minlength=len(log_probs))
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
 def _log_probs_and_draws(rule, params, belief, moment, available, chances):
     value = rule.limit(params, belief, moment)
     log_probs = rule.choice.log_probs(params, belief, value, moment, available)
@@ -217,27 +217,29 @@ def test_lowest_ties_make_the_first_choice_the_first_arm():
 
 @pytest.fixture(scope="module")
 def feedback_and_random_ties():
-    """Landscape B, T = 90, identical priors: feedback cooling, and deterministic UCL with random ties on another seed."""
+    """Landscape B, T = 90, identical priors: feedback cooling, and deterministic UCL with random ties on another seed.
+
+    And the latter on the same seed.
+    """
     prior = {"prior_mean": 30.0, "prior_var": 1000.0}
-    agents = xl.stochastic_ucl(**prior, cooling="feedback"), xl.deterministic_ucl(**prior, ties="random")
-    return [xl.simulate(a, xl.landscape("B"), 90, 2000, seed, keep="trajectories") for seed, a in enumerate(agents)]
+    cooled, tied = xl.stochastic_ucl(**prior, cooling="feedback"), xl.deterministic_ucl(**prior, ties="random")
+    runs = ((cooled, 0), (tied, 1), (tied, 0))
+    return [xl.simulate(a, xl.landscape("B"), 90, 2000, seed, keep="trajectories", precision="double") for a, seed in runs]
 
 
 def test_feedback_cooling_has_the_regret_of_random_ties_on_a_hundred_identical_arms(feedback_and_random_ties):
     """Welch's z at t = 10, 20, .., 90: two arms at least are still unseen, so the smallest gap is 0 at every step."""
-    cooled, tied = feedback_and_random_ties
+    cooled, tied, _ = feedback_and_random_ties
     z = (cooled.regret_mean - tied.regret_mean) / np.hypot(cooled.regret_se, tied.regret_se)
     assert np.abs(z[9::10]).max() < 3.5
 
 
 def test_feedback_cooling_visits_a_hundred_identical_arms_as_random_ties_do(feedback_and_random_ties):
     """Visits by column of the landscape, whose means differ."""
-    counts = [result.visits_mean.values.reshape(10, 10).sum(1) * 2000 for result in feedback_and_random_ties]
+    counts = [result.visits_mean.values.reshape(10, 10).sum(1) * 2000 for result in feedback_and_random_ties[:2]]
     assert stats.chi2_contingency(counts).pvalue > 1e-3
 
 
-def test_feedback_cooling_draws_the_same_arms_as_random_ties_from_the_same_numbers():
-    prior = {"prior_mean": 30.0, "prior_var": 1000.0}
-    agents = xl.stochastic_ucl(**prior, cooling="feedback"), xl.deterministic_ucl(**prior, ties="random")
-    cooled, tied = (xl.simulate(a, xl.landscape("B"), 90, 200, 3, keep="trajectories", precision="double") for a in agents)
+def test_feedback_cooling_draws_the_same_arms_as_random_ties_from_the_same_numbers(feedback_and_random_ties):
+    cooled, _, tied = feedback_and_random_ties
     np.testing.assert_array_equal(cooled.choice, tied.choice)
