@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +11,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from tests.support.command_line import explorelab
+from tests.support.command_line import explorelab, interrupted
 
 SMALL = ["--means", "0,0.5,1", "-T", "20", "-n", "8"]
-
-
-def test_help_does_not_load_jax() -> None:
-    script = "import sys; from explorelab import cli; print('jax' in sys.modules, 'xarray' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
 
 
 def test_agents_lists_every_agent_with_parameters_and_defaults() -> None:
@@ -202,20 +192,8 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_work(tmp_
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-# What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
-HEAR = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-HEARING = [sys.executable, "-c", f"{HEAR}from explorelab.cli.app import main; main()"]
-
-
 def test_an_interrupt_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
-    command = [*HEARING, "simulate", "--means", "0,1", "-T", "2000", "-n", "5000000", "--csv", str(tmp_path / "r.csv")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(8)
-    process.send_signal(signal.SIGINT)
-    try:
-        _, error = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130
-    assert error.strip() == "explorelab: interrupted; nothing was written."
+    done = interrupted("simulate", "--means", "0,1", "-T", "2000", "-n", "5000000", "--csv", "r.csv", cwd=tmp_path)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "explorelab: interrupted; nothing was written."
     assert list(tmp_path.iterdir()) == []

@@ -1,9 +1,6 @@
 """Comparison: the model that made the choices wins, by each criterion, and the command line says the same."""
 
 import json
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from explorelab.choices.writing import write_choices
 from explorelab.comparison.compare import best_model, compare, evidence
 from explorelab.comparison.group import select_models
 from explorelab.errors import InputError
-from tests.support.command_line import explorelab
+from tests.support.command_line import explorelab, interrupted
 from tests.support.people import population
 
 MODELS = ["random-choice", "win-stay-lose-shift", "delta-rule"]
@@ -128,36 +125,10 @@ def test_bad_input_is_one_sentence_and_status_2(folder, arguments, said):
     assert sorted(folder.iterdir()) == before
 
 
-TELLING_OF_ITS_PROGRESS = """
-import signal
-
-# What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
-from explorelab.cli.app import main
-from explorelab.fitting.search import batches
-
-class Telling(batches.Progress):
-    def advance(self, by=1):
-        print("under way", flush=True)
-
-batches.Progress = Telling
-main()
-"""
-
-
 def test_an_interrupted_fit_leaves_nothing(tmp_path):
     write_choices(population(n=400, seed=4), tmp_path / "choices.csv")
     before = sorted(path.name for path in tmp_path.iterdir())
-    fit = ["fit", "choices.csv", "--agent", "win-stay-lose-shift", "--starts", "60"]
-    command = [sys.executable, "-c", TELLING_OF_ITS_PROGRESS, *fit]
-    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert running.stdout.readline() == "under way\n"
-    running.send_signal(signal.SIGINT)
-    try:
-        _, said = running.communicate(timeout=120)
-    finally:
-        running.kill()
-    assert running.returncode == 130
-    assert said.strip().endswith("interrupted; nothing was written.")
+    done = interrupted("fit", "choices.csv", "--agent", "win-stay-lose-shift", "--starts", "60", cwd=tmp_path)
+    assert done.returncode == 130
+    assert done.stderr.strip().endswith("interrupted; nothing was written.")
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -11,7 +11,7 @@ import explorelab as xl
 from explorelab.agents.factors import Chance, Moment, Ways, prepared
 from explorelab.agents.rules import choice
 from explorelab.errors import InputError
-from tests.support.beliefs import EVERY_AGENT, QUICKLY
+from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_valuing, one_of_each
 
 HORIZON = 6
 NASTY = [
@@ -48,9 +48,17 @@ def _played(rule, n_arms, params, rewards, uniforms):
     return jax.lax.scan(step, (begin, jnp.int32(-1)), (times, rewards, uniforms))[1]
 
 
-@pytest.mark.parametrize("n_arms", [1, 3])
 @pytest.mark.parametrize("name", EVERY_AGENT)
-def test_every_arm_played_exists_and_no_value_is_nan(name, n_arms):
+def test_every_arm_played_exists_and_no_value_is_nan(name):
+    check(name, 3)
+
+
+@pytest.mark.parametrize("name", one_of_each(learning_and_valuing))
+def test_the_only_arm_is_played_and_its_value_is_not_nan(name):
+    check(name, 1)
+
+
+def check(name, n_arms):
     agent = EVERY_AGENT[name]()
     known = {"noise_var": 2.0, "horizon": 3.0, "n_arms": float(n_arms), **agent.params}
     dtype = "float32" if n_arms == 1 else "float64" if len(name) % 2 else "float32"

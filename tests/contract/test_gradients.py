@@ -11,7 +11,8 @@ import explorelab as xl
 from explorelab.agents.factors import Ways
 from explorelab.agents.parameters import searchable
 from explorelab.fitting.likelihood import Block, log_likelihoods
-from tests.support.beliefs import EVERY_AGENT, QUICKLY
+from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_choosing, one_of_each
+from explorelab.fitting.spaces import DIMENSIONS
 
 N_ARMS = 4
 DISTANCES = np.abs(np.arange(float(N_ARMS))[:, None] - np.arange(N_ARMS))
@@ -117,7 +118,12 @@ def difference(score, free, key, step):
     return (up - down) / (2 * step) if np.isfinite([up, down]).all() else np.nan
 
 
-@pytest.mark.parametrize("name", AGENTS)
+def kind(agent):
+    """What learns, what chooses, and along which parameters there are slopes."""
+    return *learning_and_choosing(agent), tuple(name for name in agent.params if name in DIMENSIONS)
+
+
+@pytest.mark.parametrize("name", one_of_each(kind, AGENTS))
 def test_slopes_are_finite_and_those_of_finite_differences(name):
     agent = AGENTS[name]()
     with jax.enable_x64(True):

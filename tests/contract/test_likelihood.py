@@ -23,7 +23,9 @@ from tests.support.beliefs import (
     QUICKLY,
     belief_after,
     full_params,
+    learning_and_choosing,
     moment_after,
+    one_of_each,
 )
 
 LINE = np.arange(float(N_ARMS))[:, None]
@@ -90,7 +92,10 @@ def one_by_one(agent):
     return np.array(result)
 
 
-@pytest.mark.parametrize("name", [n for n in EVERY_AGENT if EVERY_AGENT[n]().rule.commitment.length is None])
+FREE_AT_EVERY_STEP = {name: build for name, build in EVERY_AGENT.items() if build().rule.commitment.length is None}
+
+
+@pytest.mark.parametrize("name", one_of_each(learning_and_choosing, FREE_AT_EVERY_STEP))
 def test_every_agent_is_scored_by_the_probabilities_that_it_draws_from(name):
     agent = EVERY_AGENT[name]()
     np.testing.assert_allclose(scores(agent), one_by_one(agent), rtol=1e-9, atol=1e-9)

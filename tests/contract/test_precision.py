@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,7 @@ from explorelab.agents import parameters_of
 from explorelab.agents.rules.choice import probability_matching, probability_matching_joint
 from explorelab.agents.rules.quantiles import upper_quantile
 from explorelab.simulation.precision import origin_of, why_not
+from tests.support.beliefs import learning_and_valuing, one_of_each
 from tests.support.command_line import explorelab
 
 MEANS, HORIZON, REPLICATES = np.linspace(0, 2, 12), 48, 64
@@ -40,6 +42,9 @@ def built(name, **changes):
     """The agent with ordinary values and these instead, as far as it takes them."""
     known = parameters_of(name)
     return xl.AGENTS[name](**{k: v for k, v in {**ORDINARY, **changes}.items() if k in known})
+
+
+by_kind = pytest.mark.parametrize("name", one_of_each(learning_and_valuing, {n: partial(built, n) for n in xl.AGENTS}))
 
 
 def in_units(name, scale):
@@ -72,7 +77,7 @@ QUICK = ["far from zero", "prior far from the means", "beyond single precision",
     [QUICK, pytest.param([each for each in SETTINGS if each not in QUICK], marks=pytest.mark.slow)],
     ids=["quick", "all"],
 )
-@pytest.mark.parametrize("name", xl.AGENTS)
+@by_kind
 def test_every_agent_regrets_by_default_what_it_regrets_in_double_precision(name, settings):
     """Same seeds: nearly every choice is the same, so the difference is far below the standard error.
 
@@ -89,7 +94,7 @@ def test_every_agent_regrets_by_default_what_it_regrets_in_double_precision(name
         assert observed <= within * float(double.observed_regret_se[0]), (setting, "observed", observed)
 
 
-@pytest.mark.parametrize("name", xl.AGENTS)
+@by_kind
 def test_no_agent_cares_where_rewards_have_their_zero(name):
     """What lets rewards be counted from anywhere. Without `build` an agent is taken as it is, and nothing is moved."""
     ask = {"horizon": HORIZON, "replicates": REPLICATES, "seed": 5, "times": [HORIZON], "keep": "statistics"}

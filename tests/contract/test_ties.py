@@ -17,6 +17,7 @@ from explorelab.choices.writing import choices_from_runs
 from explorelab.fitting.likelihood import blocks_of, log_likelihoods, ways_of
 from explorelab.recovery.designs import design
 from explorelab.recovery.simulated_choices import generate
+from tests.support.beliefs import QUICKLY
 
 SQUARE = xl.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)
 ROWS_LAST = 36
@@ -37,7 +38,10 @@ def arms(prior, horizon, ties, precision):
 
 
 @pytest.mark.filterwarnings("ignore:Single precision may not be enough")
-@pytest.mark.parametrize(("ties", "precision"), [("random", "single"), ("random", "double"), ("lowest", "double")])
+@pytest.mark.parametrize(
+    ("ties", "precision"),
+    [("random", "single"), ("random", "double"), pytest.param("lowest", "double", marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("prior", PRIORS)
 def test_a_correlated_agent_chooses_the_same_arms_however_many_steps_follow(prior, ties, precision):
     short, long = (arms(prior, horizon, ties, precision) for horizon in (ROWS_LAST, ROWS_LAST + 1))
@@ -58,7 +62,7 @@ def scores(agent, choices):
         added = {"noise_var": choices.layout.noise_var, "horizon": choices.n_trials, "n_arms": choices.layout.n_arms}
         params = {name: jnp.asarray(value, jnp.float64) for name, value in {**added, **agent.params}.items()}
         one = partial(log_likelihoods, agent.rule, params, ways_of(choices.layout), choices.layout.n_arms)
-        return np.asarray(jax.jit(jax.vmap(one))(blocks_of(choices)))
+        return np.asarray(jax.jit(jax.vmap(one), compiler_options=QUICKLY)(blocks_of(choices)))
 
 
 WITH_TIES = [name for name in xl.AGENTS if "ties" in parameters_of(name)]
@@ -82,7 +86,7 @@ def test_what_is_simulated_is_possible_to_the_likelihood(prior):
 
 
 @pytest.mark.parametrize("prior_var", [13.0, 1000.0])
-@pytest.mark.parametrize("ties", ["lowest", "random"])
+@pytest.mark.parametrize("ties", ["lowest", pytest.param("random", marks=pytest.mark.slow)])
 def test_a_wide_correlated_prior_makes_no_choice_impossible(prior_var, ties):
     """By default: single precision takes what is nearly as good for as good, the likelihood does not."""
     agent = xl.deterministic_ucl(prior_mean=0.5, prior_var=prior_var, length_scale=1.5, ties=ties)

@@ -13,7 +13,8 @@ from explorelab.agents.learners import correlated
 from tests.support import reference
 
 REPLICATES = 3
-SHAPES = [(1, 4), (2, 1), (5, 80), (12, 45)]
+USUAL = [(5, 80)]
+EDGES = [(1, 4), (2, 1), (5, 80), (12, 45)]
 """(arms, horizon): few of them, because each is compiled anew."""
 
 TRY = settings(deadline=None, derandomize=True, max_examples=25)
@@ -58,7 +59,7 @@ def vectors(n, elements):
 
 
 @st.composite
-def problems(draw, shapes=SHAPES):
+def problems(draw, shapes=USUAL):
     """A task with transition costs, a prior, a horizon, a seed and the exponent a."""
     n, horizon = draw(st.sampled_from(shapes))
     few = draw(st.booleans())  # from few values, so that some arms tie
@@ -83,7 +84,7 @@ def independent_beliefs(task, prior):
 
 @pytest.mark.parametrize("ties", ["lowest", "random"])
 @TRY
-@given(problem=problems())
+@given(problem=problems(EDGES))
 def test_deterministic_ucl_plays_the_pseudocode(ties, problem):
     task, cost, prior, horizon, seed = problem
     task = xl.with_costs(task, cost)
@@ -114,7 +115,7 @@ def test_stochastic_ucl_plays_the_pseudocode(cooling, parameter, kind, problem, 
 
 @pytest.mark.parametrize("ties", ["lowest", "random"])
 @TRY
-@given(problem=problems())
+@given(problem=problems([(1, 4), (5, 80)]))
 def test_block_ucl_plays_the_pseudocode(ties, problem):
     task, cost, prior, horizon, seed = problem
     task = xl.with_costs(task, cost)
@@ -167,7 +168,7 @@ def test_graphical_block_ucl_plays_the_pseudocode(ties, problem, undirected, dat
 
 
 @TRY
-@given(problem=problems(shapes=[(5, 80)]))
+@given(problem=problems())
 def test_block_ucl_is_graphical_block_ucl_on_the_complete_graph(problem):
     task, _, prior, horizon, seed = problem
     complete = [(i, j) for i in range(task.n_arms) for j in range(i)]
@@ -202,7 +203,7 @@ def with_learner(agent, learner):
 
 @pytest.mark.parametrize("form", ["covariance", "square-root"])
 @TRY
-@given(problem=problems(shapes=[(5, 40)]), rank=st.integers(1, 5))
+@given(problem=problems([(5, 40)]), rank=st.integers(1, 5))
 def test_both_forms_of_the_correlated_learner_play_naive_conditioning(form, problem, rank):
     task, cost, prior, horizon, seed = problem
     task = xl.with_costs(task, cost)

@@ -13,6 +13,7 @@ from scipy import stats
 
 import explorelab as xl
 from explorelab.agents import parameters_of
+from tests.support.beliefs import choosing_and_committing, one_of_each
 
 CURVES = ["regret", "observed_regret", "transitions", "cost"]
 FIVE = xl.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.2)
@@ -338,9 +339,17 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", xl.AGENTS)
-def test_every_agent_plays_every_kind_of_task(name, task):
+def test_every_agent_plays_on_a_grid(name):
+    check_that_it_plays(name, "grid with distance costs")
+
+
+@pytest.mark.parametrize("name", one_of_each(choosing_and_committing, xl.AGENTS))
+def test_every_agent_plays_on_a_graph(name):
+    check_that_it_plays(name, "weighted directed graph with random costs")
+
+
+def check_that_it_plays(name, task):
     placeless = TASKS[task].places is None
     needed = {"length_scale": 0.0} if placeless and parameters_of(name).get("length_scale") else {}
     agent = xl.AGENTS[name](**needed)

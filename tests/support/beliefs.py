@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import explorelab as xl
 from explorelab.agents.factors import Moment, Ways, prepared
@@ -32,6 +33,30 @@ VARIANTS = {
 EVERY_AGENT = {name: (lambda b=build, n=name: b(**NEEDED.get(n, {}))) for name, build in xl.AGENTS.items()} | VARIANTS
 """Every named agent, and some in another setting, each ready to be built."""
 
+
+def one_of_each(kind, agents=EVERY_AGENT):
+    """Names of agents for a test that asks the same of all of a kind: from the second of a kind on, they are slow."""
+    first = {}
+    for name, build in agents.items():
+        first.setdefault(kind(build()), name)
+    return [name if name in first.values() else pytest.param(name, marks=pytest.mark.slow) for name in agents]
+
+
+def learning_and_choosing(agent):
+    """What learns and what chooses, whatever lies between."""
+    return agent.rule.learner.name, agent.rule.choice.name
+
+
+def learning_and_valuing(agent):
+    """What learns and what arms are worth to it, whatever chooses."""
+    return agent.rule.learner.name, agent.rule.limit
+
+
+def choosing_and_committing(agent):
+    """What chooses and for how long that binds, whatever is learned."""
+    return agent.rule.choice.name, agent.rule.commitment.name
+
+
 HISTORIES = {
     "nothing seen": [],
     "one arm seen": [(2, 1.5)],
@@ -48,17 +73,14 @@ def full_params(agent, noise_var=NOISE_VAR, horizon=HORIZON, n_arms=N_ARMS, dist
     return prepared(agent.rule, params, Ways(jnp.asarray(distances, dtype), jnp.asarray(distances, dtype)))
 
 
-LONGEST = 12
+ROOM = 12
+"""Rewards that a belief has room for, however few there are: beliefs of one size need no new program."""
 
 
 def belief_after(agent, params, history, n_arms=N_ARMS):
-    """What the agent believes after these (arm, reward) pairs.
-
-    With room for the longest history, whatever the length of this one: beliefs of one size need no new program.
-    """
+    """What the agent believes after these (arm, reward) pairs."""
     learner = agent.rule.learner
-    assert len(history) <= LONGEST
-    belief = learner.resize(params, learner.init(params, n_arms), LONGEST)
+    belief = learner.resize(params, learner.init(params, n_arms), max(len(history), ROOM))
     for arm, reward in history:
         belief = learner.update(params, belief, jnp.int32(arm), jnp.asarray(reward, belief.mean.dtype))
     return belief

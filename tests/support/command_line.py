@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -52,6 +54,40 @@ def explorelab(*arguments: object, cwd: Path | None = None) -> Done:
             process.kill()
             raise TimeoutError(f"explorelab {' '.join(map(str, arguments))}")
         return Done(process.exitcode, *((said / name).read_text(encoding="utf-8") for name in ("out", "err")))
+
+
+TELLING_OF_PROGRESS = """
+import signal
+
+# What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+from explorelab._support.progress import Progress
+from explorelab.cli.app import main
+
+silent = Progress.advance
+
+def advance(self, by=1):
+    silent(self, by)
+    print("under way", flush=True)
+
+Progress.advance = advance
+main()
+"""
+
+
+def interrupted(*arguments: object, cwd: Path) -> Done:
+    """Run `explorelab` with these arguments, in a Python of its own, until Ctrl-C while it is at work."""
+    command = [sys.executable, "-c", TELLING_OF_PROGRESS, *map(str, arguments)]
+    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "under way\n"
+        process.send_signal(signal.SIGINT)
+        said, error = process.communicate(timeout=LONGEST_S)
+    finally:
+        process.kill()
+    return Done(process.returncode, said, error)
 
 
 def _run(arguments: list[str], cwd: str, folder: str) -> None:

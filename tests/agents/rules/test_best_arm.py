@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr
 
 from explorelab.agents.rules.best_arm import log_probs_of_best
+from tests.support.beliefs import QUICKLY
 
 CASES = {
     "twentyfold": ([0.0, 1.0, 0.5], [1.0, 0.05, 0.2]),
@@ -51,10 +52,14 @@ def _reference_of(i, mean, sd):
     return np.log(total) + peak - np.log(sd[i]) - 0.5 * np.log(2 * np.pi)
 
 
+_log_probs = jax.jit(log_probs_of_best, compiler_options=QUICKLY)
+_slopes = jax.jit(jax.jacrev(log_probs_of_best, argnums=(0, 1)), compiler_options=QUICKLY)
+
+
 def log_probs(mean, sd, available=None, dtype="float64"):
     with jax.enable_x64(True):
         allowed = None if available is None else jnp.asarray(available)
-        return np.asarray(log_probs_of_best(jnp.asarray(mean, dtype), jnp.asarray(sd, dtype), allowed))
+        return np.asarray(_log_probs(jnp.asarray(mean, dtype), jnp.asarray(sd, dtype), allowed))
 
 
 @pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
@@ -90,7 +95,7 @@ def test_arms_certain_unseen_or_not_on_offer(mean, sd, available, wanted, dtype)
 def test_slopes_are_those_of_finite_differences():
     mean, sd = np.array([0.0, 1.0, -6.0, 0.9]), np.array([1.0, 0.02, 0.5, 0.3])
     with jax.enable_x64(True):
-        slopes = jax.jacrev(lambda m, s: log_probs_of_best(m, s, None), argnums=(0, 1))(jnp.asarray(mean), jnp.asarray(sd))
+        slopes = _slopes(jnp.asarray(mean), jnp.asarray(sd), None)
     for i in range(4):
         step = 1e-6 * np.eye(4)[i]
         by_mean = (log_probs(mean + step, sd) - log_probs(mean - step, sd)) / 2e-6
@@ -102,5 +107,5 @@ def test_slopes_are_those_of_finite_differences():
 @pytest.mark.parametrize("sd", [[0.0, 0.0, 0.0], [np.inf, 1.0, 0.0], [1e-9, 1.0, 1e3], [np.inf] * 3])
 def test_slopes_are_finite_at_the_edges(sd):
     with jax.enable_x64(True):
-        slope = jax.jacrev(lambda m, s: log_probs_of_best(m, s, None)[1], argnums=(0, 1))
-        assert all(np.isfinite(x).all() for x in slope(jnp.asarray([0.0, 0.0, 5.0]), jnp.asarray(sd)))
+        slopes = _slopes(jnp.asarray([0.0, 0.0, 5.0]), jnp.asarray(sd), None)
+        assert all(np.isfinite(x).all() for x in slopes)

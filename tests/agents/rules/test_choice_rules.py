@@ -12,7 +12,16 @@ from scipy import stats
 import explorelab as xl
 from explorelab.agents.factors import Chance, Moment
 from explorelab.agents.rules import choice
-from tests.support.beliefs import EVERY_AGENT, HISTORIES, QUICKLY, belief_after, full_params, moment_after
+from tests.support.beliefs import (
+    EVERY_AGENT,
+    HISTORIES,
+    QUICKLY,
+    belief_after,
+    full_params,
+    learning_and_choosing,
+    moment_after,
+    one_of_each,
+)
 
 N_DRAWS = 20_000
 COUNTED = 4096
@@ -25,7 +34,7 @@ MASKS = {
     "the last two": [False, False, False, True, True],
 }
 
-contract = pytest.mark.parametrize("name", EVERY_AGENT)
+contract = pytest.mark.parametrize("name", one_of_each(learning_and_choosing))
 
 
 # The contract ---------------------------------------------------------------------------------------------------------
@@ -96,11 +105,10 @@ def test_draws_follow_the_log_probs(name, outcomes):
         assert (np.abs(counts / N_DRAWS - p) <= allowed).all(), (case, p, counts / N_DRAWS)
 
 
-SHARP = {name for name in EVERY_AGENT if name not in {"thompson, correlated"}}
-
-
-@pytest.mark.parametrize("name", sorted(SHARP))
+@contract
 def test_nothing_is_drawn_that_has_no_probability(name, outcomes):
+    if name == "thompson, correlated":
+        pytest.skip("its probabilities are counted, and rare arms may be missed")
     for case, (log_probs, counts) in outcomes(name):
         assert counts[np.isneginf(log_probs)].sum() == 0, case
 
