@@ -17,9 +17,10 @@ demo: setup page  ## from participant to paper: simulations, a study that robots
 test: setup page  ## the tests
 	@scripts/packages.sh chromium postgresql
 	cd page && npm test --silent
-	@# One process for each file, whose tests share what is slow to make; in order, as short ones come last.
+	@# One process for each file, whose tests share what is slow to make. One more process than cores: tests of the
+	@# study wait for servers and browsers, and conftest.py spreads their files among the others.
 	@# A process that dies ends the run: pytest-xdist may wait for its tests for ever.
-	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(PYTHON) -m pytest -q -n $$(($$(nproc) + 1)) --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql

@@ -21,6 +21,17 @@ MOST_MAPPINGS = 20_000
 """Linux gives a process 65 530; JAX crashes when there are none left."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the files of the study evenly among the others: they wait for servers and browsers while others compute."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    study = [path for path in files if "study" in path.relative_to(Path(__file__).parent).parts]
+    others = [path for path in files if path not in study]
+    places = {path: (i + 0.5) / len(group) for group in (study, others) for i, path in enumerate(group)}
+    items[:] = [item for path in sorted(files, key=lambda path: places[path]) for item in files[path]]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _compiled_programs_fit_in_memory() -> Iterator[None]:
     """Between files, forget compiled programs once there are many: each holds several mappings of memory."""

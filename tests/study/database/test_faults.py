@@ -15,7 +15,7 @@ from tests.support.study import postgres
 from tests.support.study.faults import Plan, run
 from tests.support.study.ledger import Ledger, compare, identity_of
 
-SHORT = Plan(kills=6, reloads=10, cuts=10, tabs=5, repeats=10, operator=4)
+SHORT = Plan(kills=4, reloads=8, cuts=8, tabs=4, repeats=8, operator=3)
 FULL = Plan(kills=200, reloads=100, cuts=50, tabs=50, repeats=100, operator=40)
 
 

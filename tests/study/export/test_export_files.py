@@ -226,7 +226,7 @@ print(done.n_choices, status["VmHWM"].split()[0])
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Memory is measured as Linux tells it.")
-@pytest.mark.parametrize(("where", "many"), [("sqlite", 200_000), ("postgresql", 80_000)])
+@pytest.mark.parametrize(("where", "many"), [("sqlite", 100_000), ("postgresql", 60_000)])
 def test_memory_does_not_grow_with_the_study(where: str, many: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """The whole process, the driver's own memory included."""
     peaks = {}
