@@ -11,8 +11,8 @@ import explorelab as xl
 from explorelab.agents.factors import Ways
 from explorelab.agents.parameters import searchable
 from explorelab.fitting.likelihood import Block, log_likelihoods
-from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_choosing, one_of_each
 from explorelab.fitting.spaces import DIMENSIONS
+from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_choosing, one_of_each
 
 N_ARMS = 4
 DISTANCES = np.abs(np.arange(float(N_ARMS))[:, None] - np.arange(N_ARMS))

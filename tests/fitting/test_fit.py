@@ -19,7 +19,7 @@ from explorelab.fitting.search import batches
 from explorelab.fitting.search.best import rows_of_each
 from explorelab.fitting.search.optimise import minimise
 from explorelab.fitting.search.solve import _ended, _minimised, _screened
-from explorelab.fitting.spaces import axes_of, natural, origin_of, space_for, standard, units_of, DIMENSIONS
+from explorelab.fitting.spaces import axes_of, natural, origin_of, space_for, standard, units_of
 from tests.support.beliefs import QUICKLY
 from tests.support.people import population
 
