@@ -41,10 +41,10 @@ def measure(device: str, scale: int) -> list[dict[str, Any]]:
     began, found = time.perf_counter(), []
     for it in WORKS:
         if it["arms"] is None:
-            agent = xl.deterministic_ucl(prior_mean=200, prior_var=10, length_scale=4)
-            task = xl.landscape("B", noise_var=10.0)
+            agent = xl.agents.deterministic_ucl(prior_mean=200, prior_var=10, length_scale=4)
+            task = xl.tasks.landscape("B", noise_var=10.0)
         else:
-            agent, task = xl.deterministic_ucl(), xl.bandit(np.linspace(0, 1, it["arms"]))
+            agent, task = xl.agents.deterministic_ucl(), xl.tasks.bandit(np.linspace(0, 1, it["arms"]))
         for replicates in (max(2, r // scale) for r in it["replicates"]):
             decisions = replicates * it["horizon"]
             likely = (REPEATS + 1) * decisions * found[-1]["ns"] * 1e-9 + 30 if found else 0.0

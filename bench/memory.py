@@ -28,11 +28,11 @@ def main() -> None:
     n_arms, horizon, replicates = (int(word) for word in sys.argv[1:])
     import explorelab as xl
 
-    task = xl.bandit(np.linspace(0, 1, n_arms))
-    xl.simulate(xl.deterministic_ucl(), task, 10, 10)
+    task = xl.tasks.bandit(np.linspace(0, 1, n_arms))
+    xl.simulate(xl.agents.deterministic_ucl(), task, 10, 10)
     before = peak_bytes()
     start = time.perf_counter()
-    result = xl.simulate(xl.deterministic_ucl(), task, horizon, replicates)
+    result = xl.simulate(xl.agents.deterministic_ucl(), task, horizon, replicates)
     seconds = time.perf_counter() - start
     said = {
         "arms": n_arms,

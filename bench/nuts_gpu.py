@@ -43,10 +43,12 @@ def someone(rng: np.random.Generator) -> dict[str, float]:
 
 def simulated(n_people: int, seed: int) -> tuple[Choices, dict[str, np.ndarray]]:
     """So many people's choices, one block each, and the parameters that made them."""
-    rng, task = np.random.default_rng(seed), xl.landscape("B", noise_var=NOISE_VAR)
+    rng, task = np.random.default_rng(seed), xl.tasks.landscape("B", noise_var=NOISE_VAR)
     true = [someone(rng) for _ in range(n_people)]
     runs = [
-        xl.simulate(xl.stochastic_ucl(**params), task, TRIALS, 1, seed=i, keep="trajectories", device="cpu", progress=False)
+        xl.simulate(
+            xl.agents.stochastic_ucl(**params), task, TRIALS, 1, seed=i, keep="trajectories", device="cpu", progress=False
+        )
         for i, params in enumerate(true)
     ]
     everywhere = np.ones((n_people, TRIALS), bool)

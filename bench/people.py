@@ -32,8 +32,8 @@ STARTS = 10
 def population(n: int) -> Any:
     """So many simulated people with different parameters on the paper's task: 100 arms, 90 choices."""
     import explorelab as xl
-    from explorelab.recovery.designs import design
-    from explorelab.recovery.simulated_choices import generate
+    from explorelab.recovery.designs import blank_choices
+    from explorelab.recovery.simulated_choices import simulate_choices
 
     rng = np.random.default_rng(0)
     params = {
@@ -42,9 +42,9 @@ def population(n: int) -> Any:
         "length_scale": np.exp(rng.normal(np.log(3), 0.4, n)),
         "temperature": np.exp(rng.normal(np.log(2), 0.4, n)),
     }
-    empty = design(xl.landscape("B"), n, horizon=90)
-    agent = xl.stochastic_ucl(prior_mean=60, prior_var=100, length_scale=3, temperature=2)
-    return generate(empty, agent, params, seed=0)
+    empty = blank_choices(xl.tasks.landscape("B"), n, horizon=90)
+    agent = xl.agents.stochastic_ucl(prior_mean=60, prior_var=100, length_scale=3, temperature=2)
+    return simulate_choices(empty, agent, params, seed=0)
 
 
 def measure_fit(n: int) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def measure_fit(n: int) -> dict[str, Any]:
     people = population(n)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     began, processor = time.perf_counter(), time.process_time()
-    tree = fit(people, "stochastic-ucl", "map", starts=STARTS)
+    tree = fit(people, "stochastic-ucl", "map", n_starts=STARTS)
     first = time.perf_counter() - began
     used = time.process_time() - processor
     table = tree["estimates"].to_dataset()

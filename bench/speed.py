@@ -25,9 +25,9 @@ type Play = Callable[[int], Any]
 def problem(work: Work) -> tuple[xl.Agent, xl.Task]:
     """The work as explorelab says it."""
     if work.name == "C":
-        agent = xl.deterministic_ucl(prior_mean=PRIOR_MEAN, prior_var=PRIOR_VAR, length_scale=LENGTH_SCALE)
-        return agent, xl.landscape("B", noise_var=work.noise_sd**2)
-    return xl.deterministic_ucl(), xl.bandit(work.means, noise_var=work.noise_sd**2)
+        agent = xl.agents.deterministic_ucl(prior_mean=PRIOR_MEAN, prior_var=PRIOR_VAR, length_scale=LENGTH_SCALE)
+        return agent, xl.tasks.landscape("B", noise_var=work.noise_sd**2)
+    return xl.agents.deterministic_ucl(), xl.tasks.bandit(work.means, noise_var=work.noise_sd**2)
 
 
 def against_floor(name: str, small: bool) -> dict[str, Any]:

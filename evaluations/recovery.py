@@ -21,7 +21,7 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab.choices.table import Choices
-from explorelab.recovery.designs import design
+from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.parameter_recovery import recover_parameters
 from explorelab.tasks import Task
 
@@ -60,29 +60,31 @@ SPACE = {
 
 def rough(name: str) -> Task:
     """The squares of a landscape in random order: the same rewards, and neighbours that tell nothing of each other."""
-    task = xl.landscape(name)
+    task = xl.tasks.landscape(name)
     means = np.random.default_rng(1).permutation(task.means).reshape(10, 10)
-    return xl.with_noise(xl.grid(means, name=f"rough {name}"), xl.integer_noise(5))
+    return xl.tasks.with_noise(xl.tasks.grid(means, name=f"rough {name}"), xl.tasks.integer_noise(5))
 
 
 def quiet(name: str) -> Task:
     """A landscape with less noise: -1, 0 or 1."""
-    return xl.with_noise(xl.landscape(name), xl.integer_noise(1))
+    return xl.tasks.with_noise(xl.tasks.landscape(name), xl.tasks.integer_noise(1))
 
 
 def small(name: str, factor: float = 1.0) -> Task:
     """Every other square of a landscape, 5 x 5, with rewards so many times as high and the same noise."""
-    means = factor * xl.landscape(name).means.reshape(10, 10)[::2, ::2]
-    return xl.with_noise(xl.grid(means, name=f"small {name}"), xl.integer_noise(5))
+    means = factor * xl.tasks.landscape(name).means.reshape(10, 10)[::2, ::2]
+    return xl.tasks.with_noise(xl.tasks.grid(means, name=f"small {name}"), xl.tasks.integer_noise(5))
 
 
 def high(name: str) -> Task:
     """A landscape with rewards 2.5 times as high, up to 150, and the same noise."""
-    task = xl.landscape(name)
-    return xl.with_noise(xl.grid(2.5 * task.means.reshape(10, 10), name=f"high {name}"), xl.integer_noise(5))
+    task = xl.tasks.landscape(name)
+    return xl.tasks.with_noise(
+        xl.tasks.grid(2.5 * task.means.reshape(10, 10), name=f"high {name}"), xl.tasks.integer_noise(5)
+    )
 
 
-SMOOTH = [xl.landscape("A"), xl.landscape("B")]
+SMOOTH = [xl.tasks.landscape("A"), xl.tasks.landscape("B")]
 ROUGH = [rough("A"), rough("B")]
 
 DESIGNS: dict[str, tuple[str, list[Task], int, int]] = {
@@ -106,7 +108,7 @@ DESIGNS: dict[str, tuple[str, list[Task], int, int]] = {
 def blocks_of(name: str) -> Choices:
     """The design for one person."""
     _, tasks, blocks, horizon = DESIGNS[name]
-    return design(tasks, 1, blocks, horizon)
+    return blank_choices(tasks, 1, blocks, horizon)
 
 
 def conditions(only: str | None) -> list[tuple[str, str, str, str]]:
@@ -120,11 +122,20 @@ def conditions(only: str | None) -> list[tuple[str, str, str, str]]:
 
 def recover(name: str, who: str, method: str, space: str, n: int, starts: int) -> dict[str, Any]:
     """What is found of n simulated people."""
-    agent: Any = xl.stochastic_ucl(prior_mean=100, prior_var=100, length_scale=1, temperature=2)
+    agent: Any = xl.agents.stochastic_ucl(prior_mean=100, prior_var=100, length_scale=1, temperature=2)
     how: dict[str, Any] = {"within": POPULATIONS[who], "space": SPACE if space == "wide" else None}
     began = time.perf_counter()
     result = recover_parameters(
-        blocks_of(name), agent, None, n, method, **how, starts=starts, noise="integer", seed=0, progress=sys.stderr.isatty()
+        blocks_of(name),
+        agent,
+        None,
+        n,
+        method,
+        **how,
+        n_starts=starts,
+        noise="integer",
+        seed=0,
+        progress=sys.stderr.isatty(),
     )
     took = time.perf_counter() - began
     return {"design": name, "people": who, "method": method, "space": space, "seconds": took, "result": result.to_dict()}

@@ -15,9 +15,9 @@ from explorelab.choices.table import Choices
 from explorelab.plots.recovery_figures import draw_recovery
 from explorelab.plots.style import write_figure
 from explorelab.recovery.behaviour import of_each
-from explorelab.recovery.designs import design
+from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.score import score_test, scores
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import known_of, true_parameters
 
 SYMBOLS = {name: about(name).symbol for name in ("prior_mean", "prior_var", "length_scale", "temperature")}
@@ -159,8 +159,8 @@ def _methods(found: list[dict[str, Any]]) -> str:
 
 def _why() -> str:
     """What the linear example does in the paper's design."""
-    agent = xl.stochastic_ucl(prior_mean=30, prior_var=1000, temperature=4)
-    people: Choices = generate(design(SMOOTH, 200), agent, seed=0, noise="integer")
+    agent = xl.agents.stochastic_ucl(prior_mean=30, prior_var=1000, temperature=4)
+    people: Choices = simulate_choices(blank_choices(SMOOTH, 200), agent, seed=0, noise="integer")
     new = 100 * float(np.nanmean(of_each(people).numbers["share of new arms"]))
     return f"""
 All four parameters are recovered where people differ as much as the paper's two examples do. **Among people who are all like
@@ -174,10 +174,10 @@ far from the truth, decides (σ₀²: 84 % covered).
 
 def _score() -> str:
     """The score identity on the paper's design."""
-    agent = xl.stochastic_ucl(prior_mean=100, prior_var=100, length_scale=1, temperature=2)
-    blocks = design(SMOOTH, 3000)
+    agent = xl.agents.stochastic_ucl(prior_mean=100, prior_var=100, length_scale=1, temperature=2)
+    blocks = blank_choices(SMOOTH, 3000)
     params = true_parameters(known_of(blocks, agent, space=SPACE), 3000, 3000, 0, POPULATIONS["between"]).params
-    found = score_test(scores(generate(blocks, agent, params, seed=0, noise="integer"), agent, params))
+    found = score_test(scores(simulate_choices(blocks, agent, params, seed=0, noise="integer"), agent, params))
     z = ", ".join(f"{SYMBOLS[str(name)]} {_two(found['z'].sel(parameter=name))}" for name in found["parameter"].values)
     return f"""
 ## Score identity

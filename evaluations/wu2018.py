@@ -42,7 +42,7 @@ def measure(choices: Any, name: str) -> dict[str, Any]:
 
     agent, method, fixed = MODELS[name]
     began, processor = time.perf_counter(), time.process_time()
-    tree = cross_validate(choices, agent, method, within="horizon", fixed=fixed, starts=2 if method == "em" else 6)
+    tree = cross_validate(choices, agent, method, within="horizon", fixed=fixed, n_starts=2 if method == "em" else 6)
     folds, people = (tree[name].to_dataset() for name in ("folds", "people"))
     return {
         "parameters": folds.sizes["parameter"],
@@ -63,7 +63,7 @@ def draw(choices: Any, stem: Path) -> None:
     from explorelab.plots.style import BLUE, INK, VERMILION, Drawing, style
 
     checks = {
-        name: xl.predictive_check(choices, name, xl.fit(choices, name, "em", starts=2), n_copies=40, seed=0)
+        name: xl.predictive_check(choices, name, xl.fit(choices, name, "em", n_starts=2), n_copies=40, seed=0)
         for name in ("stochastic-ucl", "situated-ucl")
     }
     with style():

@@ -2,9 +2,9 @@
 
     import explorelab as xl
 
-    task = xl.landscape("B")
-    agent = xl.stochastic_ucl(prior_mean=200, prior_var=10, length_scale=4, temperature=1)
-    runs = xl.simulate(agent, task, horizon=90, replicates=1000, seed=0)
+    task = xl.tasks.landscape("B")
+    agent = xl.agents.stochastic_ucl(prior_mean=200, prior_var=10, length_scale=4, temperature=1)
+    runs = xl.simulate(agent, task, horizon=90, n_replicates=1000, seed=0)
 
 Names load when they are first used: the command line answers `--help` without waiting for JAX.
 """

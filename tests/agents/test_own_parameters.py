@@ -17,7 +17,7 @@ from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import block_log_likelihoods, curvature
 from explorelab.plots.words import named
 
-TASK = xl.bandit([0.0, 1.0, 2.0], 1.0)
+TASK = xl.tasks.bandit([0.0, 1.0, 2.0], 1.0)
 
 
 def hopeful(params, n_arms):
@@ -42,7 +42,7 @@ AGENT = Agent(
 
 @pytest.fixture
 def added():
-    xl.add_parameter(
+    xl.agents.add_parameter(
         "hope",
         centre=lambda units: units.reward_centre,
         spread=lambda units: 2 * units.reward_sd,
@@ -50,12 +50,14 @@ def added():
         high=20,
         symbol="h",
     )
-    xl.add_parameter("curiosity", scale="log", centre=1, spread=1.0, low=0.01, high=100.0, words="thirst for knowledge")
+    xl.agents.add_parameter(
+        "curiosity", scale="log", centre=1, spread=1.0, low=0.01, high=100.0, words="thirst for knowledge"
+    )
 
 
 @pytest.fixture(scope="module")
 def people():
-    return xl.generate(xl.design(TASK, 3, 2, 12), "random-choice", seed=3)
+    return xl.simulate_choices(xl.blank_choices(TASK, 3, 2, 12), "random-choice", seed=3)
 
 
 def test_an_agent_with_parameters_of_its_own_simulates():
@@ -64,7 +66,7 @@ def test_an_agent_with_parameters_of_its_own_simulates():
 
 
 def test_an_agent_with_parameters_of_its_own_is_fitted(added, people):
-    fit = xl.fit(people, AGENT, "map", starts=2, progress=False)
+    fit = xl.fit(people, AGENT, "map", n_starts=2, progress=False)
     assert list(fit["estimates"]["parameter"].values) == ["hope", "curiosity", "temperature"]
     assert fit["estimates"]["converged"].all()
     space = fit["space"].to_dataset().sel(parameter="hope")
@@ -90,7 +92,7 @@ def test_reports_call_it_as_they_are_told(added):
 
 
 def test_it_may_be_added_again(added):
-    xl.add_parameter("hope", centre=0.0, spread=3.0, low=-9.0, high=9.0)
+    xl.agents.add_parameter("hope", centre=0.0, spread=3.0, low=-9.0, high=9.0)
     assert searchable()["hope"](Units(5.0, 1.0, 1.0, 1.0)) == ("real", 0.0, 3.0, -9.0, 9.0)
 
 
@@ -114,7 +116,7 @@ GOOD = {"centre": 1.0, "spread": 1.0, "low": 0.5, "high": 2.0}
 )
 def test_what_cannot_be_added_is_refused(name, changes, told):
     with pytest.raises(InputError, match=told):
-        xl.add_parameter(name, **{**GOOD, **changes})
+        xl.agents.add_parameter(name, **{**GOOD, **changes})
 
 
 @pytest.mark.parametrize(
@@ -126,6 +128,6 @@ def test_what_cannot_be_added_is_refused(name, changes, told):
     ],
 )
 def test_what_cannot_be_sought_is_refused_by_the_fit(people, changes, told):
-    xl.add_parameter("courage", **{**GOOD, **changes})
+    xl.agents.add_parameter("courage", **{**GOOD, **changes})
     with pytest.raises(InputError, match=told):
         prepare(people, replace(AGENT, params={**AGENT.params, "courage": 1.0}), free=["courage"])

@@ -97,7 +97,7 @@ def test_a_fit_and_what_it_thought_speak_of_arms_by_name(tmp_path: Path) -> None
 
     frame = named().drop(columns="available")
     choices = read_choices(written(tmp_path, frame, NAMED))
-    fit = xl.fit(choices, "delta-rule", "map", starts=1)
+    fit = xl.fit(choices, "delta-rule", "map", n_starts=1)
     latent = latent_variables(choices, "delta-rule", fit)
     assert trial_table(latent).arm.tolist() == frame.arm.tolist()
     assert set(arm_table(latent).arm) == set(NAMES)

@@ -19,7 +19,7 @@ def test_a_landscape_gives_grid_noise_and_means() -> None:
     assert choices.layout.shape == (10, 10)
     assert choices.layout.noise_var == 10
     assert choices.means is not None
-    np.testing.assert_array_equal(choices.means, np.tile(xl.landscape("B").means, (6, 1)))
+    np.testing.assert_array_equal(choices.means, np.tile(xl.tasks.landscape("B").means, (6, 1)))
     assert "reconstructed" in choices.note
 
 
@@ -122,7 +122,7 @@ def test_a_task_file_of_simulate_is_read_and_what_only_simulate_needs_is_noted(t
 
 
 def test_a_task_that_can_be_simulated_says_what_the_arms_are() -> None:
-    choices = choices_from_frame(tidy(), xl.on_graph(xl.grid([[1, 2], [3, 4]], noise_var=4), start=1))
+    choices = choices_from_frame(tidy(), xl.tasks.on_graph(xl.tasks.grid([[1, 2], [3, 4]], noise_var=4), start=1))
     assert (choices.layout.shape, choices.layout.noise_var) == ((2, 2), 4)
     assert choices.means is not None
     assert choices.means[0].tolist() == [1, 2, 3, 4]

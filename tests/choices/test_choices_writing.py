@@ -130,9 +130,9 @@ def test_who_was_left_out_is_said_in_the_task_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_what_simulate_makes_is_read_again(tmp_path: Path, ending: str) -> None:
-    task = xl.on_graph(xl.grid(np.arange(9.0).reshape(3, 3)), start=4)
-    agent = xl.stochastic_ucl(prior_mean=4, prior_var=10, length_scale=1, temperature=4)
-    runs = xl.simulate(agent, task, 30, replicates=5, seed=3, keep="trajectories", sweep={"temperature": [1.0, 4.0]})
+    task = xl.tasks.on_graph(xl.tasks.grid(np.arange(9.0).reshape(3, 3)), start=4)
+    agent = xl.agents.stochastic_ucl(prior_mean=4, prior_var=10, length_scale=1, temperature=4)
+    runs = xl.simulate(agent, task, 30, n_replicates=5, seed=3, keep="trajectories", sweep={"temperature": [1.0, 4.0]})
     choices = choices_from_runs(runs, task, prefix="robot ", first=7)
     assert choices.participants == tuple(f"robot {i}" for i in range(7, 17))
     np.testing.assert_array_equal(choices.arm[5:], runs.choice.sel(temperature=4.0).values)
@@ -151,9 +151,9 @@ MEANS = [0.0, 1.0, 0.5, 2.0, 1.5]
 
 def test_arms_on_the_way_are_not_choices() -> None:
     """On a path: whoever wants to go far passes arms that nobody chose; what is on offer is one move away."""
-    task = xl.on_graph(xl.bandit(MEANS, 1.0), PATH, start=0)
-    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5)
-    runs = xl.simulate(agent, task, 15, replicates=30, seed=3, keep="trajectories")
+    task = xl.tasks.on_graph(xl.tasks.bandit(MEANS, 1.0), PATH, start=0)
+    agent = xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5)
+    runs = xl.simulate(agent, task, 15, n_replicates=30, seed=3, keep="trajectories")
     choices = choices_from_runs(runs, task)
     before = np.concatenate([np.zeros((30, 1), int), choices.arm[:, :-1]], axis=1)
     assert (np.abs(choices.arm - before) <= 1).all()
@@ -166,9 +166,9 @@ def test_arms_on_the_way_are_not_choices() -> None:
 
 def test_choices_on_a_graph_are_scored_as_they_were_drawn() -> None:
     """The mean slope of the log-likelihood is zero at the true parameters; if every hop were a free choice it is not."""
-    task = xl.on_graph(xl.bandit(MEANS, 1.0), PATH, start=0)
-    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5)
-    runs = xl.simulate(agent, task, 15, replicates=300, seed=3, keep="trajectories", precision="double")
+    task = xl.tasks.on_graph(xl.tasks.bandit(MEANS, 1.0), PATH, start=0)
+    agent = xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5)
+    runs = xl.simulate(agent, task, 15, n_replicates=300, seed=3, keep="trajectories", precision="double")
     choices = choices_from_runs(runs, task)
     assert float(score_test(scores(choices, agent))["p"]) > 0.01
     free = replace(choices, scored=np.ones_like(choices.scored), available=None)
@@ -176,11 +176,13 @@ def test_choices_on_a_graph_are_scored_as_they_were_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    "agent", [xl.block_ucl(), xl.ucb2(alpha=0.5), xl.agrawal_hedge_teneketzis()], ids=lambda agent: agent.name
+    "agent",
+    [xl.agents.block_ucl(), xl.agents.ucb2(alpha=0.5), xl.agents.agrawal_hedge_teneketzis()],
+    ids=lambda agent: agent.name,
 )
 def test_arms_that_a_block_keeps_to_are_not_choices(agent: xl.Agent) -> None:
-    task = xl.bandit(MEANS, 1.0)
-    choices = choices_from_runs(xl.simulate(agent, task, 60, replicates=3, seed=3, keep="trajectories"), task)
+    task = xl.tasks.bandit(MEANS, 1.0)
+    choices = choices_from_runs(xl.simulate(agent, task, 60, n_replicates=3, seed=3, keep="trajectories"), task)
     moved = choices.arm[:, 1:] != choices.arm[:, :-1]
     assert choices.scored[:, 0].all()
     assert choices.scored[:, 1:][moved].all()
@@ -188,8 +190,8 @@ def test_arms_that_a_block_keeps_to_are_not_choices(agent: xl.Agent) -> None:
 
 
 def test_an_edge_longer_than_the_way_round_is_no_move() -> None:
-    task = xl.on_graph(xl.bandit([0.0, 1.0, 2.0], 1.0), [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 5.0)], start=0)
-    runs = xl.simulate(xl.random_choice(), task, 12, replicates=20, seed=1, keep="trajectories")
+    task = xl.tasks.on_graph(xl.tasks.bandit([0.0, 1.0, 2.0], 1.0), [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 5.0)], start=0)
+    runs = xl.simulate(xl.agents.random_choice(), task, 12, n_replicates=20, seed=1, keep="trajectories")
     choices = choices_from_runs(runs, task)
     assert choices.available is not None
     assert not choices.available[:, 0, 2].any()
@@ -197,19 +199,19 @@ def test_an_edge_longer_than_the_way_round_is_no_move() -> None:
 
 
 def test_anyone_who_may_go_anywhere_chooses_freely() -> None:
-    task = xl.with_costs(xl.line(MEANS, 1.0), "distance")
-    choices = choices_from_runs(xl.simulate(xl.random_choice(), task, 9, replicates=3, keep="trajectories"), task)
+    task = xl.tasks.with_costs(xl.tasks.line(MEANS, 1.0), "distance")
+    choices = choices_from_runs(xl.simulate(xl.agents.random_choice(), task, 9, n_replicates=3, keep="trajectories"), task)
     assert choices.scored.all()
     assert choices.available is None
 
 
 def test_runs_without_trajectories_and_the_wrong_task_are_refused() -> None:
-    runs = xl.simulate(xl.ucb1(), xl.bandit([0, 1, 2]), 5, replicates=2, keep="statistics")
+    runs = xl.simulate(xl.agents.ucb1(), xl.tasks.bandit([0, 1, 2]), 5, n_replicates=2, keep="statistics")
     with pytest.raises(xl.InputError, match="trajectories"):
-        choices_from_runs(runs, xl.bandit([0, 1, 2]))
-    runs = xl.simulate(xl.ucb1(), xl.bandit([0, 1, 2]), 5, replicates=2, keep="trajectories")
+        choices_from_runs(runs, xl.tasks.bandit([0, 1, 2]))
+    runs = xl.simulate(xl.agents.ucb1(), xl.tasks.bandit([0, 1, 2]), 5, n_replicates=2, keep="trajectories")
     with pytest.raises(xl.InputError, match="task that was simulated"):
-        choices_from_runs(runs, xl.bandit([0, 1]))
+        choices_from_runs(runs, xl.tasks.bandit([0, 1]))
 
 
 def test_a_choice_without_its_reward_cannot_be_written(tmp_path: Path) -> None:

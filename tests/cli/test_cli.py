@@ -50,7 +50,7 @@ def test_json_says_the_same_as_the_library() -> None:
     summary = json.loads(
         explorelab("simulate", *SMALL, "--agent", "thompson", "--seed", "3", "--times", "20", "--json").stdout
     )
-    runs = xl.simulate(xl.thompson(), xl.bandit([0, 0.5, 1]), 20, 8, seed=3, times=[20])
+    runs = xl.simulate(xl.agents.thompson(), xl.tasks.bandit([0, 0.5, 1]), 20, 8, seed=3, times=[20])
     assert summary["settings"][0]["times"][0]["regret"]["mean"] == runs.regret_mean.item()
 
 

@@ -25,10 +25,10 @@ def test_the_name_of_an_agent_may_give_values() -> None:
 
 def test_a_comparison_takes_agents_with_values_in_their_names() -> None:
     names = ["delta-rule:learning_rate=0.5", "delta-rule:learning_rate=0.1", "delta-rule"]
-    tree = xl.compare(CHOICES, names, starts=1)
+    tree = xl.compare(CHOICES, names, n_starts=1)
     assert tree["models"]["model"].values.tolist() == names
     assert tree["people"]["n_parameters"].values.tolist() == [2, 2, 3]
-    fixed = xl.compare(CHOICES, ["delta-rule", "random-choice"], fixed={"delta-rule": {"learning_rate": 0.5}}, starts=1)
+    fixed = xl.compare(CHOICES, ["delta-rule", "random-choice"], fixed={"delta-rule": {"learning_rate": 0.5}}, n_starts=1)
     assert float(tree["people"]["bic"][0, 0]) == pytest.approx(float(fixed["people"]["bic"][0, 0]))
 
 

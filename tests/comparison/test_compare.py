@@ -9,7 +9,7 @@ import explorelab as xl
 from explorelab.choices.reading import read_choices
 from explorelab.choices.writing import write_choices
 from explorelab.comparison.compare import best_model, compare, evidence
-from explorelab.comparison.group import select_models
+from explorelab.comparison.group import group_selection
 from explorelab.errors import InputError
 from tests.support.command_line import explorelab, interrupted
 from tests.support.people import population
@@ -19,13 +19,13 @@ MODELS = ["random-choice", "win-stay-lose-shift", "delta-rule"]
 
 @pytest.fixture(scope="module")
 def people():
-    made = xl.delta_rule(learning_rate=0.4, temperature=0.8, prior_mean=1.0)
+    made = xl.agents.delta_rule(learning_rate=0.4, temperature=0.8, prior_mean=1.0)
     return population(made, n=10, blocks=2, seed=3)
 
 
 @pytest.fixture(scope="module")
 def compared(people):
-    return compare(people, MODELS, starts=2)
+    return compare(people, MODELS, n_starts=2)
 
 
 def test_the_model_that_made_the_choices_wins(compared):
@@ -44,7 +44,7 @@ def test_the_best_model_has_the_most_evidence(compared, criterion):
 
 def test_the_group_is_selected_on_the_criterion(compared):
     people, models = (compared[name].to_dataset() for name in ("people", "models"))
-    again = select_models(-people["nll"].values, MODELS)
+    again = group_selection(-people["nll"].values, MODELS)
     np.testing.assert_allclose(models.protected_exceedance, again.protected_exceedance)
 
 
@@ -58,7 +58,7 @@ def test_one_block_is_compared_by_bic(people):
     first = people.rows(people.block == "1")
     with pytest.raises(InputError, match="people with one block"):
         compare(first, MODELS[:2], criterion="cv")
-    assert compare(first, MODELS[:2], starts=1).attrs["criterion"] == "bic"
+    assert compare(first, MODELS[:2], n_starts=1).attrs["criterion"] == "bic"
 
 
 def test_one_model_is_no_comparison(people):
@@ -86,7 +86,7 @@ def test_fit_from_the_command_line(folder, people):
     assert set(told["parameters"]) == {"prior_mean", "learning_rate", "temperature"}
     assert (folder / "fit.nc").is_file()
     assert (folder / "est.csv").read_text().count("\n") == 1 + 10 * 3
-    ours = xl.fit(read_choices(folder / "choices.csv"), "delta-rule", starts=2)["estimates"].to_dataset()
+    ours = xl.fit(read_choices(folder / "choices.csv"), "delta-rule", n_starts=2)["estimates"].to_dataset()
     assert told["log_likelihood"] == pytest.approx(float(ours.log_likelihood.sum()), abs=1e-6)
 
 

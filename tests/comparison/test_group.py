@@ -9,7 +9,7 @@ from scipy.special import digamma, gammaln
 
 import explorelab as xl
 from explorelab.choices.table import Choices, Layout
-from explorelab.comparison.group import _largest, exceedance_probability, select_models
+from explorelab.comparison.group import _largest, exceedance_probability, group_selection
 from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wu2020"
@@ -41,7 +41,7 @@ def _evidence(n_people=30, n_models=4, seed=0, scale=3.0):
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10, 1e-13])
 def test_published_protected_exceedance_probabilities_come_back_to_every_printed_digit(tolerance):
     nll = np.loadtxt(PUBLISHED / "spatial_nll.csv", delimiter=",")
-    found = select_models(-nll, names=["GP-UCB", "mean tracker"], tolerance=tolerance)["protected_exceedance"].values
+    found = group_selection(-nll, names=["GP-UCB", "mean tracker"], tolerance=tolerance)["protected_exceedance"].values
     assert ",".join(f"{value:.5g}" for value in found) == (PUBLISHED / "spatial_pxp.csv").read_text().strip()
 
 
@@ -49,7 +49,7 @@ def test_published_protected_exceedance_probabilities_come_back_to_every_printed
 def test_the_fixed_point_is_that_of_the_plain_updates(prior):
     evidence = _evidence()
     alpha, g, free_energy = _plain_updates(evidence, prior, 3000)
-    found = select_models(evidence, prior=prior)
+    found = group_selection(evidence, prior=prior)
     np.testing.assert_allclose(found["alpha"], alpha, rtol=1e-8)
     np.testing.assert_allclose(found["responsibility"], g, atol=1e-8)
     assert found["free_energy"].item() == pytest.approx(free_energy, abs=1e-8)
@@ -84,13 +84,13 @@ def test_three_models_with_whole_counts_agree_with_the_closed_form():
 
 @pytest.mark.parametrize("n_models", [2, 3, 5])
 def test_evidence_without_differences_protects_to_one_over_k(n_models):
-    found = select_models(np.random.default_rng(2).normal(0, 0.01, (60, n_models)))
+    found = group_selection(np.random.default_rng(2).normal(0, 0.01, (60, n_models)))
     np.testing.assert_allclose(found["protected_exceedance"], 1 / n_models, atol=0.05)
     assert found["omnibus_risk"].item() > 0.8
 
 
 def test_a_model_that_everyone_uses_is_certain():
-    found = select_models(np.tile([0.0, -20.0, -25.0], (40, 1)))
+    found = group_selection(np.tile([0.0, -20.0, -25.0], (40, 1)))
     assert found["protected_exceedance"].values[0] > 1 - 1e-6
     assert found["frequency"].values[0] == pytest.approx(41 / 43, abs=1e-6)
 
@@ -98,7 +98,7 @@ def test_a_model_that_everyone_uses_is_certain():
 def test_a_constant_for_each_person_changes_nothing_but_the_free_energies():
     evidence = _evidence()
     shift = np.random.default_rng(3).normal(0, 1e4, (30, 1))
-    before, after = select_models(evidence), select_models(evidence + shift)
+    before, after = group_selection(evidence), group_selection(evidence + shift)
     for name in ("alpha", "exceedance", "protected_exceedance", "responsibility", "omnibus_risk"):
         np.testing.assert_allclose(after[name], before[name], rtol=1e-7, atol=1e-9)
     assert (after["free_energy"] - before["free_energy"]).item() == pytest.approx(shift.sum(), rel=1e-9)
@@ -106,13 +106,13 @@ def test_a_constant_for_each_person_changes_nothing_but_the_free_energies():
 
 def test_models_in_another_order_give_the_same_answers_in_that_order():
     evidence, order = _evidence(), [2, 0, 3, 1]
-    before, after = select_models(evidence), select_models(evidence[:, order])
+    before, after = group_selection(evidence), group_selection(evidence[:, order])
     for name in ("alpha", "exceedance", "protected_exceedance", "responsibility"):
         np.testing.assert_allclose(after[name], before[name].isel(model=order), atol=1e-9)
 
 
 def test_many_people_whose_models_hardly_differ_settle_soon():
-    found = select_models(np.random.default_rng(4).normal(0, 1e-3, (10_000, 3)))
+    found = group_selection(np.random.default_rng(4).normal(0, 1e-3, (10_000, 3)))
     alpha = found["alpha"].values
     np.testing.assert_allclose(alpha, 1 + found["responsibility"].sum("participant"), rtol=1e-8)
     assert found["omnibus_risk"].item() > 0.99
@@ -129,7 +129,7 @@ def test_many_people_whose_models_hardly_differ_settle_soon():
     ],
 )
 def test_one_model_one_person_ties_and_huge_evidence(evidence, protected):
-    found = select_models(evidence)
+    found = group_selection(evidence)
     np.testing.assert_allclose(found["protected_exceedance"], protected, atol=1e-9)
     assert found["responsibility"].sum("model").values == pytest.approx(1)
 
@@ -138,10 +138,10 @@ def test_labels_of_a_data_array_are_kept():
     table = xr.DataArray(
         _evidence(3, 2).T, dims=("model", "person"), coords={"model": ["a", "b"], "person": ["x", "y", "z"]}
     )
-    found = select_models(table)
+    found = group_selection(table)
     assert found["model"].values.tolist() == ["a", "b"]
     assert found["participant"].values.tolist() == ["x", "y", "z"]
-    np.testing.assert_allclose(found["alpha"], select_models(table.values.T)["alpha"])
+    np.testing.assert_allclose(found["alpha"], group_selection(table.values.T)["alpha"])
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_labels_of_a_data_array_are_kept():
 )
 def test_bad_input_is_refused_in_one_sentence(arguments, message):
     with pytest.raises(xl.InputError, match=message):
-        select_models(**arguments)
+        group_selection(**arguments)
 
 
 def test_criteria_are_their_formulas():

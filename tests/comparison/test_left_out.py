@@ -71,7 +71,7 @@ def test_what_an_agent_is_given_follows_the_blocks_that_are_seen_alone(several, 
 
 
 def test_each_set_of_folds_says_where_it_sought(several):
-    space = cross_validate(several, "delta-rule", "map", starts=1, draws=0)["space"].to_dataset()
+    space = cross_validate(several, "delta-rule", "map", n_starts=1, draws=0)["space"].to_dataset()
     assert space.sizes["set"] == 3
     assert len(np.unique(space["centre"].sel(parameter="temperature"))) == 3
 
@@ -79,7 +79,7 @@ def test_each_set_of_folds_says_where_it_sought(several):
 def test_a_set_of_folds_with_one_person_has_no_group_to_learn(several):
     """One person has a block more than the others: the fold that leaves it out is fitted by MAP."""
     fewer = several.rows(np.delete(np.arange(several.n_rows), [2, 5]))
-    folds = {m: cross_validate(fewer, "delta-rule", m, starts=1, draws=0)["folds"].to_dataset() for m in ("em", "map")}
+    folds = {m: cross_validate(fewer, "delta-rule", m, n_starts=1, draws=0)["folds"].to_dataset() for m in ("em", "map")}
     alone = folds["em"]["set"].values == 2
     assert alone.sum() == 1
     np.testing.assert_array_equal(folds["em"]["estimate"][alone], folds["map"]["estimate"][alone])

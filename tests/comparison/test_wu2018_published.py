@@ -65,7 +65,7 @@ def train_nll_published(name: str, choices: Choices) -> np.ndarray:
 
 
 def refitted(name: str, choices: Choices) -> Any:
-    return cross_validate(choices, wu.model(name), "ml", within="horizon", space=wu.space(name), starts=STARTS)
+    return cross_validate(choices, wu.model(name), "ml", within="horizon", space=wu.space(name), n_starts=STARTS)
 
 
 def test_refits_find_what_the_authors_found():
@@ -110,7 +110,7 @@ def test_refitted_parameters_have_the_published_medians():
 
 @pytest.mark.slow
 def test_situated_ucl_predicts_people_better_than_the_best_published_model():
-    people = cross_validate(wu.human_choices(), "situated-ucl", "em", within="horizon", starts=2)["people"].to_dataset()
+    people = cross_validate(wu.human_choices(), "situated-ucl", "em", within="horizon", n_starts=2)["people"].to_dataset()
     assert float(people.r2.mean()) > 0.465
     assert float(people.r2_averaged.mean()) > 0.48
     choices = wu.rescaled_choices()

@@ -14,11 +14,13 @@ import pandas as pd
 import pytest
 
 import explorelab as xl
+from explorelab.agents.rules.habits import HABITS
 from explorelab.choices.table import Choices
 from explorelab.errors import ExplorelabError
 from explorelab.fitting.bayes.hierarchical import sample
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.fit_people import SETTINGS
+from explorelab.tasks.noise import NOISES
 
 
 class Odd:
@@ -32,7 +34,7 @@ HOSTILE = {
     "a function": len, "a complex number": 1j, "a set": {1, 2}, "a data frame": pd.DataFrame(), "words": ["a", "b"],
     "Nones": [None, None], "a class": dict, "a date": np.datetime64("2020-01-01"), "no time": pd.NaT, "true": True,
     "an unknown scale": {"temperature": {"scale": "sqrt"}}, "a bound of text": {"win_stay": {"low": "x"}},
-    "a number for a table": {"win_stay": 3}, "an agent": xl.ucb1(), "a task": xl.bandit([0.0, 1.0]),
+    "a number for a table": {"win_stay": 3}, "an agent": xl.agents.ucb1(), "a task": xl.tasks.bandit([0.0, 1.0]),
 }  # fmt: skip
 FEW = (
     "None",
@@ -48,11 +50,11 @@ FEW = (
 )
 """Those that are tried where an argument that is let through means work."""
 
-TASK = xl.line([0.0, 1.0, 2.0])
+TASK = xl.tasks.line([0.0, 1.0, 2.0])
 
 
 def _choices() -> Choices:
-    runs = xl.simulate(xl.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
+    runs = xl.simulate(xl.agents.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
     people = {"participants": ("1", "2"), "participant": np.repeat(np.arange(2), 2), "block": np.tile(["1", "2"], 2)}
     return Choices(**{**xl.choices_from_runs(runs, TASK).__dict__, **people})
 
@@ -63,23 +65,25 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
     folder = tmp_path_factory.mktemp("files")
     choices, who = _choices(), "win-stay-lose-shift"
     file = xl.write_choices(choices, folder / "choices.csv")
-    runs = xl.simulate(xl.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
-    quick: dict[str, Any] = {"starts": 1, "progress": False}
+    runs = xl.simulate(xl.agents.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
+    quick: dict[str, Any] = {"n_starts": 1, "progress": False}
     fit = xl.fit(choices, who, "ml", **quick)
     return {
+        "add_habit": (["lapse", HABITS["lapse"]], {}),
+        "add_noise": ([NOISES["gaussian"]], {}),
         "add_parameter": (["curiosity"], {"centre": 1.0, "spread": 1.0, "low": 0.0, "high": 2.0}),
         "bandit": ([[0.0, 1.0]], {}),
-        "bounds": ([xl.deterministic_ucl(), TASK, 5], {}),
+        "regret_bounds": ([xl.agents.deterministic_ucl(), TASK, 5], {}),
         "check_choices": ([file], {}),
         "choices_from_frame": ([pd.read_csv(file), file.with_suffix(".toml")], {}),
         "choices_from_runs": ([runs, TASK], {}),
         "compare": ([choices, [who, "random-choice"]], {**quick, "criterion": "bic"}),
         "cross_validate": ([choices, who, "ml"], {**quick, "draws": 4}),
-        "design": ([TASK], {"horizon": 4}),
+        "blank_choices": ([TASK], {"horizon": 4}),
         "fit": ([choices, who, "ml"], quick),
-        "fit_forms": ([np.arange(10) + np.arange(10) % 3], {}),
+        "fit_regret_curves": ([np.arange(10) + np.arange(10) % 3], {}),
         "gaussian_noise": ([1.0], {}),
-        "generate": ([choices, who, {"win_stay": 0.5, "lose_shift": 0.5}], {"progress": False}),
+        "simulate_choices": ([choices, who, {"win_stay": 0.5, "lose_shift": 0.5}], {"progress": False}),
         "grid": ([[[0.0, 1.0], [1.0, 2.0]]], {}),
         "integer_noise": ([2], {}),
         "landscape": (["B"], {}),
@@ -89,27 +93,33 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "loo_by_block": ([fit], {}),
         "load_wu2018": ([folder / "nowhere"], {}),
         "on_graph": ([TASK], {}),
-        "phenotypes": ([choices], {"bootstrap": 5, "progress": False}),
+        "label_phenotypes": ([choices], {"bootstrap": 5, "progress": False}),
         "predictive_check": ([choices, None, fit], {"n_copies": 2, "progress": False}),
         "profile": (["B"], {}),
         "read_choices": ([file], {}),
-        "recover_models": ([choices, [who, "random-choice"]], {**quick, "n": 1}),
-        "recover_parameters": ([choices, who, fit], {**quick, "n": 4, "method": "ml"}),
+        "recover_models": ([choices, [who, "random-choice"]], {**quick, "n_data_sets": 1}),
+        "recover_parameters": ([choices, who, fit], {**quick, "n_people": 4, "method": "ml"}),
         "report": ([folder / "nowhere.csv", folder / "report.html"], {**quick, "quick": True}),
-        "select_models": ([np.log([[0.2, 0.8], [0.3, 0.7]])], {}),
-        "simulate": ([xl.ucb1(), TASK, 5, 3], {"progress": False}),
+        "group_selection": ([np.log([[0.2, 0.8], [0.3, 0.7]])], {}),
+        "save_fit": ([fit, folder / "fit.nc"], {}),
+        "simulate": ([xl.agents.ucb1(), TASK, 5, 3], {"progress": False}),
         "with_costs": ([TASK], {}),
-        "with_habits": ([xl.stochastic_ucl(temperature=1.0), "lapse"], {}),
+        "with_habits": ([xl.agents.stochastic_ucl(temperature=1.0), "lapse"], {}),
         "with_noise": ([TASK, 1.0], {}),
         "write_choices": ([choices, folder / "again.csv"], {}),
     }
 
 
-FUNCTIONS = {name: value for name in xl.__all__ if inspect.isfunction(value := getattr(xl, name))}
+FUNCTIONS = {
+    name: value
+    for part in (xl, xl.agents, xl.tasks)
+    for name in part.__all__
+    if inspect.isfunction(value := getattr(part, name))
+}
 BUILDERS = [name for name, each in FUNCTIONS.items() if inspect.signature(each).return_annotation == "Design"]
 WORK = (
-    "compare", "cross_validate", "fit", "generate", "latent_variables", "phenotypes", "predictive_check", "recover_models",
-    "recover_parameters", "simulate",
+    "compare", "cross_validate", "fit", "label_phenotypes", "latent_variables", "predictive_check", "recover_models",
+    "recover_parameters", "simulate", "simulate_choices",
 )  # fmt: skip
 
 
@@ -232,7 +242,7 @@ def test_the_bounds_of_the_theory_are_found() -> None:
     [
         ("nuts", "chain", "unknown argument of fit() 'chain': did you mean 'chains'?"),
         ("em", "round", "unknown argument of fit() 'round': did you mean 'rounds'?"),
-        ("map", "start", "unknown argument of fit() 'start': did you mean 'starts'?"),
+        ("map", "start", "unknown argument of fit() 'start': did you mean 'n_starts'?"),
         ("map", "chains", "chains is a setting of method 'nuts', got method 'map'."),
     ],
 )
@@ -272,22 +282,22 @@ def test_a_wrong_space_is_told(case: str) -> None:
 @pytest.mark.parametrize("alpha", [1e-8, 1e-300, 0.0, -1.0, 1.0, np.nan])
 def test_ucb2_does_not_ask_for_more_memory_than_there_is(alpha: float) -> None:
     with pytest.raises(xl.InputError, match="alpha"):
-        xl.ucb2(alpha=alpha)
+        xl.agents.ucb2(alpha=alpha)
 
 
 def test_ucb2_plays_at_its_smallest_alpha() -> None:
-    runs = xl.simulate(xl.ucb2(alpha=1e-5), TASK, 20, 2, progress=False)
+    runs = xl.simulate(xl.agents.ucb2(alpha=1e-5), TASK, 20, 2, progress=False)
     assert np.isfinite(runs.regret_mean).all()
 
 
 def test_nothing_is_not_called_a_number_that_is_not_one() -> None:
     with pytest.raises(xl.InputError, match="means must be a number or an array of numbers, got None"):
-        xl.bandit(None)
+        xl.tasks.bandit(None)
 
 
 def test_a_list_among_the_values_of_a_sweep_is_not_taken_for_its_length() -> None:
     with pytest.raises(xl.InputError, match="must be one number, got a list of 1"):
-        xl.simulate(xl.stochastic_ucl(), xl.bandit([0, 1]), 5, sweep={"temperature": [1, [2]]})
+        xl.simulate(xl.agents.stochastic_ucl(), xl.tasks.bandit([0, 1]), 5, sweep={"temperature": [1, [2]]})
 
 
 def test_a_missing_argument_is_told_with_the_name_of_the_function() -> None:

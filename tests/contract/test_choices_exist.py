@@ -88,30 +88,36 @@ def test_a_draw_is_one_of_the_arms_whatever_the_values(rule, value):
 
 @pytest.mark.parametrize(
     "agent",
-    [xl.knowledge_gradient(), xl.bayes_ucb(log_power=0.0, prior_var=0.0), xl.stochastic_ucl(cooling="feedback")],
+    [
+        xl.agents.knowledge_gradient(),
+        xl.agents.bayes_ucb(log_power=0.0, prior_var=0.0),
+        xl.agents.stochastic_ucl(cooling="feedback"),
+    ],
     ids=repr,
 )
 def test_one_arm_is_played_at_every_step(agent):
-    result = xl.simulate(agent, xl.bandit([1.0]), 5, 3, 0, keep="trajectories")
+    result = xl.simulate(agent, xl.tasks.bandit([1.0]), 5, 3, 0, keep="trajectories")
     assert (result.choice == 0).all()
 
 
 @pytest.mark.parametrize("means", [[1e39, 0.0], [-3e38, 3e38], [1e20, 0.0]])
 def test_means_beyond_single_precision_are_refused_and_computed_in_double(means):
-    agent = xl.deterministic_ucl(prior_var=1.0)
+    agent = xl.agents.deterministic_ucl(prior_var=1.0)
     with pytest.raises(InputError, match=r"means must be at most 1e\+15 in size in single precision"):
-        xl.simulate(agent, xl.bandit(means), 5, 2, precision="single")
-    by_itself = xl.simulate(agent, xl.bandit(means), 5, 2, keep="trajectories")
+        xl.simulate(agent, xl.tasks.bandit(means), 5, 2, precision="single")
+    by_itself = xl.simulate(agent, xl.tasks.bandit(means), 5, 2, keep="trajectories")
     assert by_itself.attrs["precision"] == "float64"
     assert (by_itself.choice < 2).all()
 
 
 @pytest.mark.parametrize(
-    "agent", [xl.deterministic_ucl(prior_var=1e-50), xl.ucb1(reward_range=1e60), xl.kl_ucb(noise_var=1e-45)], ids=repr
+    "agent",
+    [xl.agents.deterministic_ucl(prior_var=1e-50), xl.agents.ucb1(reward_range=1e60), xl.agents.kl_ucb(noise_var=1e-45)],
+    ids=repr,
 )
 def test_numbers_that_single_precision_cannot_hold_are_refused(agent):
     with pytest.raises(InputError, match="in single precision"):
-        xl.simulate(agent, xl.bandit([0.0, 1.0]), 5, 2, precision="single")
+        xl.simulate(agent, xl.tasks.bandit([0.0, 1.0]), 5, 2, precision="single")
 
 
 def test_a_wide_prior_of_a_mean_tracker_goes_on_learning():

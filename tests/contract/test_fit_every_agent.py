@@ -14,8 +14,8 @@ from explorelab.errors import InputError
 from explorelab.fitting.fit_people import check_likelihood, fit
 from explorelab.fitting.model import prepare
 from explorelab.fitting.search.solve import predicted
-from explorelab.recovery.designs import design
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.designs import blank_choices
+from explorelab.recovery.simulated_choices import simulate_choices
 
 COMBINATIONS = [*AGENTS, *(f"{name}+lapse" for name in AGENTS), *(f"kalman-value+{habit}" for habit in HABITS)]
 
@@ -23,7 +23,7 @@ COMBINATIONS = [*AGENTS, *(f"{name}+lapse" for name in AGENTS), *(f"kalman-value
 @pytest.fixture(scope="module")
 def anyone():
     """People who choose as they like, so that no agent foresees them all."""
-    return generate(design(xl.bandit([0.0, 1.0, 2.0], 1.0), 2, 2, 9), "random-choice", seed=3)
+    return simulate_choices(blank_choices(xl.tasks.bandit([0.0, 1.0, 2.0], 1.0), 2, 2, 9), "random-choice", seed=3)
 
 
 def refused(choices, name, **how):
@@ -54,8 +54,8 @@ def test_who_leaves_an_arm_that_the_agent_keeps_to_is_named(anyone, name, call):
 
 
 def test_an_agent_that_keeps_to_its_arm_may_be_fitted_to_those_who_do():
-    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5, commitment="frames")
-    people = generate(design(xl.bandit([0.0, 1.0, 2.0], 1.0), 2, 1, 20), agent, seed=3)
+    agent = xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=4.0, temperature=0.5, commitment="frames")
+    people = simulate_choices(blank_choices(xl.tasks.bandit([0.0, 1.0, 2.0], 1.0), 2, 1, 20), agent, seed=3)
     check_likelihood(people, prepare(people, agent, free=["temperature"]))
 
 
@@ -97,7 +97,7 @@ def test_no_noise_is_not_unknown_noise(anyone, name):
 
 
 def test_a_habit_does_not_hide_that_an_agent_assumes_noise():
-    task = xl.bandit([0.0, 1.0], 0.0)
-    for agent in (xl.bayes_ucb(), xl.with_habits(xl.bayes_ucb(), lapse=0.1)):
+    task = xl.tasks.bandit([0.0, 1.0], 0.0)
+    for agent in (xl.agents.bayes_ucb(), xl.agents.with_habits(xl.agents.bayes_ucb(), lapse=0.1)):
         with pytest.raises(InputError, match="no reward noise"):
             xl.simulate(agent, task, 5, 2)

@@ -23,7 +23,9 @@ PRIORS = {"independent": {"prior_mean": 1.0, "prior_var": 4.0},
 
 COMBINATIONS = {
     f"{cooling} cooling, {prior}, {'habits' if habits else 'plain'}": partial(
-        lambda cooling, prior, habits: xl.with_habits(xl.stochastic_ucl(cooling=cooling, **PRIORS[prior]), **habits),
+        lambda cooling, prior, habits: xl.agents.with_habits(
+            xl.agents.stochastic_ucl(cooling=cooling, **PRIORS[prior]), **habits
+        ),
         cooling, prior, habits,
     )
     for cooling in ("constant", "log", "feedback")
@@ -34,8 +36,10 @@ COMBINATIONS = {
 
 REGISTRY = {
     # Without lapses most choices of a greedy agent are impossible, and there is nothing to differentiate.
-    name: (lambda build=EVERY_AGENT[name]: xl.with_habits(build(), "lapse") if "lapse" not in build().params else build())
-    for name in xl.AGENTS
+    name: (
+        lambda build=EVERY_AGENT[name]: xl.agents.with_habits(build(), "lapse") if "lapse" not in build().params else build()
+    )
+    for name in xl.agents.AGENTS
 }
 AGENTS = REGISTRY | COMBINATIONS
 

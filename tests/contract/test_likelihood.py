@@ -104,7 +104,7 @@ def test_every_agent_is_scored_by_the_probabilities_that_it_draws_from(name):
 @pytest.mark.parametrize("length_scale", [0.0, 1.5])
 @pytest.mark.parametrize("kernel", ["exponential", "matern32"])
 def test_beliefs_at_once_are_beliefs_one_by_one(length_scale, kernel):
-    agent = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, length_scale=length_scale, kernel=kernel)
+    agent = xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=4.0, length_scale=length_scale, kernel=kernel)
     observed = [t not in (3, 7) for t in range(T)]
     with jax.enable_x64(True):
         params = full_params(agent, dtype="float64")
@@ -133,14 +133,14 @@ def by_the_book(prior_mean, prior_var, length_scale, temperature):
 
 
 def test_the_stochastic_ucl_agrees_with_the_textbook():
-    agent = xl.stochastic_ucl(prior_mean=2.0, prior_var=3.0, length_scale=1.3, temperature=0.7)
+    agent = xl.agents.stochastic_ucl(prior_mean=2.0, prior_var=3.0, length_scale=1.3, temperature=0.7)
     np.testing.assert_allclose(scores(agent), by_the_book(2.0, 3.0, 1.3, 0.7), rtol=1e-10)
 
 
 # Trials that are not choices ------------------------------------------------------------------------------------------
 
-AGENT = xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, length_scale=1.5)
-HABITS = xl.with_habits(AGENT, stickiness=1.0, travel_cost=0.5, novelty=0.3, lapse=0.05)
+AGENT = xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=4.0, length_scale=1.5)
+HABITS = xl.agents.with_habits(AGENT, stickiness=1.0, travel_cost=0.5, novelty=0.3, lapse=0.05)
 
 
 def test_a_forced_trial_is_learned_from_and_not_scored():
@@ -186,7 +186,7 @@ def test_positions_are_the_last_arm_that_one_was_on():
 
 def test_within_a_block_of_choices_an_agent_is_bound_to_its_goal():
     """Block UCL decides at t = 1, 2, 4, 6, 8, ...: frames of 1, 2, 4, 8 choices in blocks of 1, 2, 3, 4 at most."""
-    agent = xl.with_habits(xl.block_ucl(prior_var=9.0), lapse=1.0)  # a choice at random when it decides
+    agent = xl.agents.with_habits(xl.agents.block_ucl(prior_var=9.0), lapse=1.0)  # a choice at random when it decides
     bound = [0, 1, 1, 2, 2, 2, 3, 4, 4, 4, 4, 0]
     told = block(arms=bound)
     decides = np.array([True, True, False, True, False, False, True, True, False, False, False, True])

@@ -87,7 +87,7 @@ COMMITMENTS = {"every step": commitment.every_step, "frames": commitment.frames}
 @cache
 def own_agent(binding: str) -> Agent:
     rule = Rule(FADING, rarely_seen, choice.softmax_constant, COMMITMENTS[binding])
-    return xl.with_habits(Agent("fading", rule, VALUES), "rightward", lapse=0.1)
+    return xl.agents.with_habits(Agent("fading", rule, VALUES), "rightward", lapse=0.1)
 
 
 # What becomes of it ---------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ SIZE, T = 1.5, 40
 
 @pytest.fixture(scope="module")
 def task(in_the_tables: None) -> xl.Task:
-    return xl.with_noise(xl.grid([[0.0, 1.0, 2.0], [3.0, 1.5, 0.5]]), Noise("coin", SIZE))
+    return xl.tasks.with_noise(xl.tasks.grid([[0.0, 1.0, 2.0], [3.0, 1.5, 0.5]]), Noise("coin", SIZE))
 
 
 both = pytest.mark.parametrize("binding", COMMITMENTS)
@@ -144,16 +144,18 @@ def test_a_robot_chooses_with_the_log_probabilities_of_the_likelihood(binding, t
         arms.append(position)
         rewards.append(reward(task, position, 2, trial))
         mind.learn(position, rewards[-1])
-    made = replace(xl.design(task, 1, 1, T), arm=np.array([arms], np.int32), reward=np.array([rewards]))
+    made = replace(xl.blank_choices(task, 1, 1, T), arm=np.array([arms], np.int32), reward=np.array([rewards]))
     np.testing.assert_allclose(live, np.exp(log_probs_of_the_fit(agent, made)[0]), rtol=1e-9)
     np.testing.assert_allclose(np.abs(np.array(rewards) - task.means[arms]), SIZE)
 
 
 def test_what_it_generates_can_be_fitted(task):
     agent = own_agent("frames")
-    made = xl.generate(xl.design(task, 4, 2, T), agent, seed=1, noise="coin", progress=False)
+    made = xl.simulate_choices(xl.blank_choices(task, 4, 2, T), agent, seed=1, noise="coin", progress=False)
     np.testing.assert_allclose(np.abs(made.reward - task.means[made.arm]), SIZE)
-    found = xl.fit(made, agent, "map", free=("learning_rate", "bonus", "temperature"), starts=2, progress=False)["estimates"]
+    found = xl.fit(made, agent, "map", free=("learning_rate", "bonus", "temperature"), n_starts=2, progress=False)[
+        "estimates"
+    ]
     chosen = np.take_along_axis(log_probs_of_the_fit(agent, made), made.arm[..., None], axis=2)[..., 0]
     at_truth = chosen.sum(axis=1).reshape(4, 2).sum(axis=1)
     assert np.isfinite(at_truth).all()

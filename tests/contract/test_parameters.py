@@ -21,7 +21,7 @@ from tests.support.beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR
 def with_every_habit(build):
     """The agent with all the habits that it does not have yet."""
     agent = build()
-    return xl.with_habits(agent, *(name for name, habit in HABITS.items() if habit.parameter not in agent.params))
+    return xl.agents.with_habits(agent, *(name for name, habit in HABITS.items() if habit.parameter not in agent.params))
 
 
 def arguments(build):
@@ -31,10 +31,10 @@ def arguments(build):
 
 AGENTS = {name: with_every_habit(build) for name, build in EVERY_AGENT.items()} | {
     f"{name}, a matrix": with_every_habit(lambda build=build: build(prior_cov=np.exp(-DISTANCES)))
-    for name, build in xl.AGENTS.items()
+    for name, build in xl.agents.AGENTS.items()
     if "prior_cov" in inspect.signature(build).parameters
 }
-GIVEN = set().union(*map(arguments, xl.AGENTS.values())) | {habit.parameter for habit in HABITS.values()}
+GIVEN = set().union(*map(arguments, xl.agents.AGENTS.values())) | {habit.parameter for habit in HABITS.values()}
 HELD = set().union(*(agent.params for agent in AGENTS.values()))
 
 # Every parameter has a row, and every row a parameter -----------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ndtri_exp
 
 import explorelab as xl
-from explorelab.agents import parameters_of
+from explorelab.agents.naming import parameters_of
 from explorelab.agents.rules.choice import probability_matching, probability_matching_joint
 from explorelab.agents.rules.quantiles import upper_quantile
 from explorelab.simulation.precision import origin_of, why_not
@@ -35,16 +35,18 @@ ORDINARY = {"prior_mean": 0.4, "prior_var": 2.0, "length_scale": 4.0, "noise_var
 
 
 def task(scale=1.0, offset=0.0):
-    return xl.line(offset + scale * MEANS, scale**2)
+    return xl.tasks.line(offset + scale * MEANS, scale**2)
 
 
 def built(name, **changes):
     """The agent with ordinary values and these instead, as far as it takes them."""
     known = parameters_of(name)
-    return xl.AGENTS[name](**{k: v for k, v in {**ORDINARY, **changes}.items() if k in known})
+    return xl.agents.AGENTS[name](**{k: v for k, v in {**ORDINARY, **changes}.items() if k in known})
 
 
-by_kind = pytest.mark.parametrize("name", one_of_each(learning_and_valuing, {n: partial(built, n) for n in xl.AGENTS}))
+by_kind = pytest.mark.parametrize(
+    "name", one_of_each(learning_and_valuing, {n: partial(built, n) for n in xl.agents.AGENTS})
+)
 
 
 def in_units(name, scale):
@@ -133,19 +135,25 @@ def test_the_slope_of_the_quantile_is_one_over_the_hazard(log_tail):
 # What is said ---------------------------------------------------------------------------------------------------------
 
 HARD = {
-    "steps": (lambda: (xl.ucb1(), task(), 2**20 + 1), "averages over 1048577 steps"),
-    "size": (lambda: (xl.ucb1(), task(1e20), 10), "the means of 2e+20"),
-    "smallness": (lambda: (xl.kl_ucb(), task(1e-20), 10), "the means of 2e-20"),
-    "parameter": (lambda: (xl.ucb1(reward_range=1e16), task(1e10), 10), "reward_range of 1e+16"),
-    "detail": (lambda: (xl.mean_greedy(prior_mean=1e9, prior_var=1.0), task(), 10), "told apart"),
-    "range": (lambda: (xl.ucb1(reward_range=1e8), task(), 10), "told apart"),
-    "tightness": (lambda: (xl.deterministic_ucl(prior_var=1e-6), task(), 10), "worth 1e+06 rewards"),
-    "width": (lambda: (xl.deterministic_ucl(prior_var=1e6, length_scale=4.0), task(), 10), "1e+06 times as wide"),
-    "matrix": (lambda: (xl.deterministic_ucl(prior_cov=1e6 * np.eye(12)), task(), 10), "1e+06 times as wide"),
-    "likeness": (lambda: (xl.stochastic_ucl(prior_var=1.0, length_scale=1e5), task(), 10), "correlation of 1 - 1e-05"),
-    "faintness": (lambda: (xl.stochastic_ucl(prior_var=1.0, length_scale=1.0), task(), 10), "correlation of 2e-05"),
-    "drift": (lambda: (xl.kalman_value(drift_var=1e-9), task(), 10), "drift variance of 1e-09"),
-    "levels": (lambda: (xl.ucb1(), xl.with_noise(task(), xl.integer_noise(10**7)), 10), "whole rewards from -1e+07"),
+    "steps": (lambda: (xl.agents.ucb1(), task(), 2**20 + 1), "averages over 1048577 steps"),
+    "size": (lambda: (xl.agents.ucb1(), task(1e20), 10), "the means of 2e+20"),
+    "smallness": (lambda: (xl.agents.kl_ucb(), task(1e-20), 10), "the means of 2e-20"),
+    "parameter": (lambda: (xl.agents.ucb1(reward_range=1e16), task(1e10), 10), "reward_range of 1e+16"),
+    "detail": (lambda: (xl.agents.mean_greedy(prior_mean=1e9, prior_var=1.0), task(), 10), "told apart"),
+    "range": (lambda: (xl.agents.ucb1(reward_range=1e8), task(), 10), "told apart"),
+    "tightness": (lambda: (xl.agents.deterministic_ucl(prior_var=1e-6), task(), 10), "worth 1e+06 rewards"),
+    "width": (lambda: (xl.agents.deterministic_ucl(prior_var=1e6, length_scale=4.0), task(), 10), "1e+06 times as wide"),
+    "matrix": (lambda: (xl.agents.deterministic_ucl(prior_cov=1e6 * np.eye(12)), task(), 10), "1e+06 times as wide"),
+    "likeness": (
+        lambda: (xl.agents.stochastic_ucl(prior_var=1.0, length_scale=1e5), task(), 10),
+        "correlation of 1 - 1e-05",
+    ),
+    "faintness": (lambda: (xl.agents.stochastic_ucl(prior_var=1.0, length_scale=1.0), task(), 10), "correlation of 2e-05"),
+    "drift": (lambda: (xl.agents.kalman_value(drift_var=1e-9), task(), 10), "drift variance of 1e-09"),
+    "levels": (
+        lambda: (xl.agents.ucb1(), xl.tasks.with_noise(task(), xl.tasks.integer_noise(10**7)), 10),
+        "whole rewards from -1e+07",
+    ),
 }
 
 
@@ -157,7 +165,7 @@ def test_single_precision_is_not_trusted_with(why):
     assert why_not("float64", agent, where, horizon) is None
 
 
-@pytest.mark.parametrize("name", xl.AGENTS)
+@pytest.mark.parametrize("name", xl.agents.AGENTS)
 def test_single_precision_is_trusted_with_ordinary_numbers(name):
     """All but rules that take the best of correlated arms."""
     agent, why = built(name), why_not("float32", built(name), task(), 10_000)
@@ -168,7 +176,7 @@ def test_single_precision_is_trusted_with_ordinary_numbers(name):
 
 
 def test_an_arm_that_two_prior_rows_call_one_is_one():
-    assert why_not("float32", xl.stochastic_ucl(prior_cov=np.ones((12, 12))), task(), 100) is None
+    assert why_not("float32", xl.agents.stochastic_ucl(prior_cov=np.ones((12, 12))), task(), 100) is None
 
 
 def quick(agent, where=None, **how):
@@ -176,7 +184,7 @@ def quick(agent, where=None, **how):
 
 
 def test_the_result_says_which_precision_it_has_and_why():
-    usual, hard = quick(xl.deterministic_ucl()), quick(xl.deterministic_ucl(prior_var=1e-8))
+    usual, hard = quick(xl.agents.deterministic_ucl()), quick(xl.agents.deterministic_ucl(prior_var=1e-8))
     assert usual.attrs["precision"] == "float32"
     assert "precision_note" not in usual.attrs
     assert hard.attrs["precision"] == "float64"
@@ -184,17 +192,17 @@ def test_the_result_says_which_precision_it_has_and_why():
 
 
 def test_one_hard_setting_of_a_sweep_makes_all_of_it_double():
-    assert quick(xl.deterministic_ucl(), sweep={"prior_var": [1.0, 1e-8]}).attrs["precision"] == "float64"
+    assert quick(xl.agents.deterministic_ucl(), sweep={"prior_var": [1.0, 1e-8]}).attrs["precision"] == "float64"
 
 
 def test_single_precision_is_had_for_the_asking_and_warned_of():
     with pytest.warns(xl.PrecisionWarning, match=r"^Single precision may not be enough here: a prior worth 1e\+08 rewards"):
-        assert quick(xl.deterministic_ucl(prior_var=1e-8), precision="single").attrs["precision"] == "float32"
+        assert quick(xl.agents.deterministic_ucl(prior_var=1e-8), precision="single").attrs["precision"] == "float32"
 
 
 def test_what_even_double_precision_cannot_hold_is_warned_of():
     with pytest.warns(xl.PrecisionWarning, match=r"^Double precision may not be enough here: a prior worth 1e\+14 rewards"):
-        quick(xl.deterministic_ucl(prior_var=1e-14))
+        quick(xl.agents.deterministic_ucl(prior_var=1e-14))
 
 
 def test_the_command_line_says_why_it_computes_in_double_precision():
@@ -209,12 +217,12 @@ def test_the_command_line_says_why_it_computes_in_double_precision():
 @pytest.mark.parametrize(
     ("agent", "offset", "origin"),
     [
-        (xl.ucb1(), 0.0, 0.0),
-        (xl.ucb1(), 1e6, 1e6 + 2),
-        (xl.deterministic_ucl(prior_mean=7.0), 0.0, 0.0),
-        (xl.deterministic_ucl(prior_mean=7.0, prior_var=1.0), 1e6, 7.0),
-        (xl.mean_greedy(prior_mean=np.arange(12.0), prior_var=1.0), 0.0, 5.0),
-        (dataclasses.replace(xl.ucb1(), build=None), 1e6, 0.0),
+        (xl.agents.ucb1(), 0.0, 0.0),
+        (xl.agents.ucb1(), 1e6, 1e6 + 2),
+        (xl.agents.deterministic_ucl(prior_mean=7.0), 0.0, 0.0),
+        (xl.agents.deterministic_ucl(prior_mean=7.0, prior_var=1.0), 1e6, 7.0),
+        (xl.agents.mean_greedy(prior_mean=np.arange(12.0), prior_var=1.0), 0.0, 5.0),
+        (dataclasses.replace(xl.agents.ucb1(), build=None), 1e6, 0.0),
     ],
     ids=["near", "far", "uninformative", "informative", "one for each arm", "composed by hand"],
 )
@@ -223,13 +231,13 @@ def test_rewards_are_counted_from(agent, offset, origin):
 
 
 def test_rewards_come_back_where_they_were():
-    result = quick(xl.ucb1(), task(offset=1e9), keep="trajectories")
+    result = quick(xl.agents.ucb1(), task(offset=1e9), keep="trajectories")
     away = result.reward.values - (1e9 + MEANS)[result.choice.values]
     assert np.abs(away).max() < 6
     assert len(np.unique(away)) == away.size  # noise, not steps of what single precision can tell apart at 1e9
 
 
 def test_a_prior_that_says_nothing_has_no_say_wherever_it_is():
-    near, far = (quick(xl.deterministic_ucl(prior_mean=m), keep="trajectories") for m in (0.0, 1e12))
+    near, far = (quick(xl.agents.deterministic_ucl(prior_mean=m), keep="trajectories") for m in (0.0, 1e12))
     np.testing.assert_array_equal(near.reward, far.reward)
     assert far.attrs["precision"] == "float32"

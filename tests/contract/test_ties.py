@@ -10,16 +10,16 @@ import pytest
 from scipy import stats
 
 import explorelab as xl
-from explorelab.agents import parameters_of
 from explorelab.agents.factors import Chance, Moment
+from explorelab.agents.naming import parameters_of
 from explorelab.agents.rules.choice import GREEDY, smallest_gap
 from explorelab.choices.writing import choices_from_runs
 from explorelab.fitting.likelihood import blocks_of, log_likelihoods, ways_of
-from explorelab.recovery.designs import design
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.designs import blank_choices
+from explorelab.recovery.simulated_choices import simulate_choices
 from tests.support.beliefs import QUICKLY
 
-SQUARE = xl.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)
+SQUARE = xl.tasks.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)
 ROWS_LAST = 36
 """Steps after which nine arms' beliefs are kept in another form."""
 
@@ -33,7 +33,7 @@ PRIORS = {
 
 
 def arms(prior, horizon, ties, precision):
-    agent = xl.deterministic_ucl(prior_mean=1.0, prior_cov=PRIORS[prior], ties=ties)
+    agent = xl.agents.deterministic_ucl(prior_mean=1.0, prior_cov=PRIORS[prior], ties=ties)
     return xl.simulate(agent, SQUARE, horizon, 256, 3, keep="trajectories", precision=precision).choice.values
 
 
@@ -65,22 +65,22 @@ def scores(agent, choices):
         return np.asarray(jax.jit(jax.vmap(one), compiler_options=QUICKLY)(blocks_of(choices)))
 
 
-WITH_TIES = [name for name in xl.AGENTS if "ties" in parameters_of(name)]
-INTEGERS = xl.with_noise(xl.grid([[1.0, 2.0], [2.0, 1.0]]), xl.integer_noise(2))
+WITH_TIES = [name for name in xl.agents.AGENTS if "ties" in parameters_of(name)]
+INTEGERS = xl.tasks.with_noise(xl.tasks.grid([[1.0, 2.0], [2.0, 1.0]]), xl.tasks.integer_noise(2))
 
 
 @pytest.mark.parametrize("name", WITH_TIES)
 def test_what_a_greedy_agent_chooses_is_possible_to_its_likelihood(name):
     """Whole rewards that come in any order, and arms in symmetric places: values tie all the time."""
     prior = {"prior_mean": 1.5, "prior_var": 4.0, "length_scale": 1.5} if "length_scale" in parameters_of(name) else {}
-    agent = xl.AGENTS[name](**prior, ties="random")
-    made = generate(design(INTEGERS, 20, 1, 40), agent, seed=1, noise="integer")
+    agent = xl.agents.AGENTS[name](**prior, ties="random")
+    made = simulate_choices(blank_choices(INTEGERS, 20, 1, 40), agent, seed=1, noise="integer")
     assert np.isfinite(scores(agent, made)).all()
 
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_what_is_simulated_is_possible_to_the_likelihood(prior):
-    agent = xl.deterministic_ucl(prior_mean=1.0, prior_cov=PRIORS[prior])
+    agent = xl.agents.deterministic_ucl(prior_mean=1.0, prior_cov=PRIORS[prior])
     runs = xl.simulate(agent, SQUARE, ROWS_LAST + 1, 256, 3, keep="trajectories")
     assert np.isfinite(scores(agent, choices_from_runs(runs, SQUARE))).all()
 
@@ -89,7 +89,7 @@ def test_what_is_simulated_is_possible_to_the_likelihood(prior):
 @pytest.mark.parametrize("ties", ["lowest", pytest.param("random", marks=pytest.mark.slow)])
 def test_a_wide_correlated_prior_makes_no_choice_impossible(prior_var, ties):
     """By default: single precision takes what is nearly as good for as good, the likelihood does not."""
-    agent = xl.deterministic_ucl(prior_mean=0.5, prior_var=prior_var, length_scale=1.5, ties=ties)
+    agent = xl.agents.deterministic_ucl(prior_mean=0.5, prior_var=prior_var, length_scale=1.5, ties=ties)
     runs = xl.simulate(agent, SQUARE, 60, 128, 3, keep="trajectories")
     assert np.isfinite(scores(agent, choices_from_runs(runs, SQUARE))).all()
 
@@ -138,7 +138,7 @@ def test_the_smallest_gap_is_none_where_two_values_differ_by_rounding():
 
 def test_a_replayed_belief_ties_where_the_agents_own_does():
     """The paper's landscape is the same in every row: twenty symmetric squares after the first choices."""
-    task = xl.with_noise(replace(xl.landscape("B"), note=""), 10.0)
-    agent = xl.deterministic_ucl(prior_mean=30.0, prior_var=1e8, length_scale=4.0, kernel="squared-exponential")
+    task = xl.tasks.with_noise(replace(xl.tasks.landscape("B"), note=""), 10.0)
+    agent = xl.agents.deterministic_ucl(prior_mean=30.0, prior_var=1e8, length_scale=4.0, kernel="squared-exponential")
     runs = xl.simulate(agent, task, 20, 10, 2, keep="trajectories", precision="double")
     assert np.isfinite(scores(agent, choices_from_runs(runs, task))).all()

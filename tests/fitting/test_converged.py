@@ -16,12 +16,12 @@ from explorelab.fitting.objective import Curvature
 from explorelab.fitting.search.optimise import Status, minimise
 from tests.support.people import population
 
-TASK = xl.bandit([0.0, 1.0, 2.0, 3.5, 1.5], 1.0)
+TASK = xl.tasks.bandit([0.0, 1.0, 2.0, 3.5, 1.5], 1.0)
 LAPSES = np.linspace(0.02, 0.6, 20)
 
 
 def cooled(lapse):
-    return xl.with_habits(xl.stochastic_ucl(prior_mean=1.0, prior_var=4.0, cooling="feedback"), lapse=lapse)
+    return xl.agents.with_habits(xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=4.0, cooling="feedback"), lapse=lapse)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def estimates(tree):
     "method", ["ml", pytest.param("map", marks=pytest.mark.slow), pytest.param("em", marks=pytest.mark.slow)]
 )
 def test_a_fit_with_feedback_cooling_finds_how_often_people_lapse(lapsing, method):
-    table = estimates(fit(lapsing, cooled(0.2), method, free=("lapse",), starts=3))
+    table = estimates(fit(lapsing, cooled(0.2), method, free=("lapse",), n_starts=3))
     assert spearmanr(LAPSES, table.estimate.values[:, 0]).statistic > 0.8
     assert table.converged.all()
     assert float(table.bic.sum()) < 2 * 20 * 60 * np.log(5)
@@ -120,7 +120,7 @@ def spoiled(monkeypatch):
             return log_probs, factor * slopes
 
         monkeypatch.setattr(objective, "_log_probs_and_slopes", wrong)
-        right = xl.delta_rule()
+        right = xl.agents.delta_rule()
         choice = replace(right.rule.choice, name=f"slopes times {factor}")
         return replace(right, rule=replace(right.rule, choice=choice))
 
@@ -134,7 +134,7 @@ def three():
 
 @pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow), "em"])
 def test_a_fit_whose_slopes_are_not_numbers_is_not_converged(spoiled, three, method):
-    table = estimates(fit(three, spoiled(np.nan), method, starts=2))
+    table = estimates(fit(three, spoiled(np.nan), method, n_starts=2))
     assert not table.converged.any()
     assert all("not a finite number" in str(status) for status in table.status.values)
     assert not table.identified.any()
@@ -142,24 +142,24 @@ def test_a_fit_whose_slopes_are_not_numbers_is_not_converged(spoiled, three, met
 
 @pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow)])
 def test_a_fit_whose_slopes_are_wrongly_zero_is_not_converged(spoiled, three, method):
-    table = estimates(fit(three, spoiled(0.0), method, free=("temperature",), starts=2))
+    table = estimates(fit(three, spoiled(0.0), method, free=("temperature",), n_starts=2))
     assert not table.converged.any()
 
 
 def test_chains_that_cannot_move_are_refused_by_name(spoiled, three):
     with pytest.raises(xl.InputError, match="the likelihood of 1, 2, 3, or its slope, is not a finite number"):
-        fit(three, spoiled(np.nan), "nuts", starts=2)
+        fit(three, spoiled(np.nan), "nuts", n_starts=2)
 
 
 @pytest.mark.parametrize("method", ["ml", pytest.param("map", marks=pytest.mark.slow), "em"])
 def test_somebody_whose_choices_are_impossible_is_named(method):
     """Unseen arms come first under an uninformative prior; one person takes the same arm twice at once."""
-    agent = xl.boltzmann(temperature=0.6)
+    agent = xl.agents.boltzmann(temperature=0.6)
     people = population(agent, n=4)
     odd = people.arm.copy()
     odd[2, 1] = odd[2, 0]
     with pytest.raises(xl.InputError, match=f"participant {people.participants[2]} probability zero"):
-        fit(replace(people, arm=odd), agent, method, free=("temperature",), starts=1)
+        fit(replace(people, arm=odd), agent, method, free=("temperature",), n_starts=1)
 
 
 def test_correlated_thompson_sampling_is_not_scored_by_counting():

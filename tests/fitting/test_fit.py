@@ -12,7 +12,7 @@ import explorelab as xl
 from explorelab.agents.parameters import searchable
 from explorelab.comparison import left_out_blocks
 from explorelab.errors import InputError
-from explorelab.fitting.fit_people import fit, load_fit, saved
+from explorelab.fitting.fit_people import fit, load_fit, save_fit
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Curvature, block_log_likelihoods
 from explorelab.fitting.search import batches
@@ -35,12 +35,12 @@ def people():
 
 @pytest.fixture(scope="module")
 def by_map(people):
-    return fit(people, "stochastic-ucl", "map", fixed=INDEPENDENT, starts=STARTS)
+    return fit(people, "stochastic-ucl", "map", fixed=INDEPENDENT, n_starts=STARTS)
 
 
 @pytest.fixture(scope="module")
 def by_em(people):
-    return fit(people, "stochastic-ucl", "em", fixed=INDEPENDENT, starts=STARTS)
+    return fit(people, "stochastic-ucl", "em", fixed=INDEPENDENT, n_starts=STARTS)
 
 
 def estimates(tree):
@@ -69,7 +69,7 @@ def test_a_change_of_units_changes_nothing_but_units(people, by_map):
     scaled = replace(
         people, reward=np.where(people.observed, 100 * people.reward + 7, 0.0), layout=replace(people.layout, noise_var=1e4)
     )
-    one, other = estimates(by_map), estimates(fit(scaled, "stochastic-ucl", fixed=INDEPENDENT, starts=STARTS))
+    one, other = estimates(by_map), estimates(fit(scaled, "stochastic-ucl", fixed=INDEPENDENT, n_starts=STARTS))
     np.testing.assert_allclose(other.log_likelihood, one.log_likelihood, atol=1e-4)
     np.testing.assert_allclose(other.estimate.sel(parameter="temperature"), 100 * one.estimate.sel(parameter="temperature"),
                                rtol=1e-2)  # fmt: skip
@@ -103,7 +103,7 @@ def test_a_bowl_is_minimised_and_bounds_are_kept():
     "name", ["stochastic-ucl", "delta-rule", pytest.param("kalman-ucb+stay+lapse", marks=pytest.mark.slow)]
 )
 def test_no_general_minimiser_finds_a_better_optimum(people, name):
-    tree = fit(people, name, "map", starts=STARTS, fixed=INDEPENDENT if name == "stochastic-ucl" else None)
+    tree = fit(people, name, "map", n_starts=STARTS, fixed=INDEPENDENT if name == "stochastic-ucl" else None)
     fitted = prepare(people, name, fixed=INDEPENDENT if name == "stochastic-ucl" else None)
     ours = estimates(tree)
     with jax.enable_x64(True):
@@ -145,7 +145,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     """Temperature of 60 people with 100 choices each: 95 % intervals hold 0.6 in most cases (binomial, 3 s.e.)."""
     many = population(n=60, horizon=100, seed=5)
     table = estimates(fit(many, "stochastic-ucl", "ml", fixed={"length_scale": 0.0, "prior_mean": 2.0, "prior_var": 4.0},
-                          starts=2)).sel(parameter="temperature")  # fmt: skip
+                          n_starts=2)).sel(parameter="temperature")  # fmt: skip
     held = float(((table.low < 0.6) & (table.high > 0.6)).mean())
     assert abs(held - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 60)
     assert float(table.estimate.mean()) == pytest.approx(0.6, abs=3 * float(table.estimate.std()) / np.sqrt(60) + 0.02)
@@ -162,7 +162,7 @@ def test_likelihood_and_starts_are_reported(people, by_map):
 @pytest.mark.parametrize("method", ["ml", "map", "em"])
 def test_criteria_are_those_of_maximum_likelihood_and_of_nothing_else(people, method):
     """At a posterior's mode the likelihood is not at its maximum: there AIC and BIC are not numbers."""
-    table = estimates(fit(people, "delta-rule", method, starts=STARTS))
+    table = estimates(fit(people, "delta-rule", method, n_starts=STARTS))
     k = table.sizes["parameter"]
     aic, bic = 2 * k - 2 * table.log_likelihood, k * np.log(30) - 2 * table.log_likelihood
     np.testing.assert_allclose(table.aic, aic if method == "ml" else np.full(10, np.nan))
@@ -173,8 +173,8 @@ def test_criteria_are_those_of_maximum_likelihood_and_of_nothing_else(people, me
 
 
 def test_a_parameter_at_its_bound_is_said_to_be():
-    alike = population(xl.random_choice(), n=4)
-    fitted = estimates(fit(alike, "delta-rule", "ml", starts=STARTS, space={"temperature": {"high": 0.5}}))
+    alike = population(xl.agents.random_choice(), n=4)
+    fitted = estimates(fit(alike, "delta-rule", "ml", n_starts=STARTS, space={"temperature": {"high": 0.5}}))
     table = fitted.sel(parameter="temperature")
     at_bound = table.at_bound.values
     assert at_bound.any()
@@ -184,7 +184,7 @@ def test_a_parameter_at_its_bound_is_said_to_be():
 
 def test_parameters_that_trade_off_are_named(people):
     """Whoever expects little and is unsure of it chooses as somebody who expects more and is surer."""
-    table = estimates(fit(people, "stochastic-ucl", "ml", fixed=INDEPENDENT, starts=STARTS))
+    table = estimates(fit(people, "stochastic-ucl", "ml", fixed=INDEPENDENT, n_starts=STARTS))
     assert "trades off with" in " ".join(map(str, table.remark.values.ravel()))
 
 
@@ -202,7 +202,7 @@ def test_estimates_shrunk_to_the_group_are_not_called_identified(by_em):
 @pytest.mark.parametrize("name", ["delta-rule", pytest.param("delta-rule+stay", marks=pytest.mark.slow)])
 def test_somebody_who_always_does_the_same_is_fitted_all_the_same(people, name):
     stuck = replace(people, arm=np.where(people.present, 2, people.arm))
-    table = estimates(fit(stuck, name, starts=STARTS))
+    table = estimates(fit(stuck, name, n_starts=STARTS))
     assert np.isfinite(table.log_likelihood).all()
     assert np.isfinite(table.estimate).all()
 
@@ -210,9 +210,9 @@ def test_somebody_who_always_does_the_same_is_fitted_all_the_same(people, name):
 def test_other_people_in_other_units_need_no_new_program():
     few, many = population(n=3, seed=1), population(n=13, seed=2)
     many = replace(many, reward=10 * many.reward + 5)
-    fit(few, "delta-rule", starts=STARTS)
+    fit(few, "delta-rule", n_starts=STARTS)
     compiled = [_minimised._cache_size(), _screened._cache_size(), _ended._cache_size()]
-    fit(many, "delta-rule", starts=STARTS)
+    fit(many, "delta-rule", n_starts=STARTS)
     assert [_minimised._cache_size(), _screened._cache_size(), _ended._cache_size()] == compiled
 
 
@@ -265,7 +265,7 @@ def test_left_out_likelihood_is_that_of_a_fit_to_the_others(several):
     result = left_out_blocks.cross_validate(several, "delta-rule", "ml", starts=2)["folds"].to_dataset()
     first = result.isel(fold=0)
     others = several.rows((several.participant == 0) & (np.arange(several.n_rows) != int(first.row)))
-    alone = estimates(fit(others, "delta-rule", "ml", starts=2, space=_same_space(several)))
+    alone = estimates(fit(others, "delta-rule", "ml", n_starts=2, space=_same_space(several)))
     np.testing.assert_allclose(first.estimate, alone.estimate.isel(participant=0), rtol=2e-2)
     assert float(first.train_nll) == pytest.approx(-float(alone.log_likelihood[0]), abs=1e-3)
 
@@ -302,9 +302,9 @@ def test_people_with_one_block_have_none_to_leave_out(people):
 
 def test_the_same_seed_gives_the_same_fit_whatever_the_number_of_problems_in_a_call(people, monkeypatch):
     few = people.rows(people.participant < 5)
-    one = estimates(fit(few, "delta-rule", starts=STARTS))
+    one = estimates(fit(few, "delta-rule", n_starts=STARTS))
     monkeypatch.setattr(batches, "PER_CALL", 2)
-    other = estimates(fit(few, "delta-rule", starts=STARTS))
+    other = estimates(fit(few, "delta-rule", n_starts=STARTS))
     np.testing.assert_array_equal(one.estimate, other.estimate)
 
 
@@ -313,7 +313,7 @@ def test_everyone_has_their_own_rows(several):
 
 
 def test_a_fit_can_be_written_and_read(by_map, tmp_path):
-    saved(by_map, tmp_path / "fit.nc")
+    save_fit(by_map, tmp_path / "fit.nc")
     again = load_fit(tmp_path / "fit.nc")
     np.testing.assert_array_equal(estimates(again).estimate, estimates(by_map).estimate)
     assert again.attrs["agent"] == "stochastic-ucl"

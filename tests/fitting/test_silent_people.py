@@ -13,10 +13,10 @@ from explorelab.errors import InputError
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.fit_people import fit
 from explorelab.fitting.fit_summary import fit_summary
-from explorelab.recovery.designs import design
+from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.parameter_recovery import recover_parameters
 from explorelab.recovery.predictive import predictive_check
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.simulated_choices import simulate_choices
 
 AGENT = "win-stay-lose-shift"
 SILENT = 1
@@ -24,9 +24,9 @@ SILENT = 1
 
 @pytest.fixture(scope="module")
 def people():
-    blank = design(xl.bandit([0.0, 1.0, 2.0], 1.0), 4, 2, 12)
+    blank = blank_choices(xl.tasks.bandit([0.0, 1.0, 2.0], 1.0), 4, 2, 12)
     blank = replace(blank, participants=("ann", "ben, jr.", "cleo", "dan"))
-    return generate(blank, xl.win_stay_lose_shift(), {"win_stay": [0.6, 0.7, 0.8, 0.9]}, seed=0)
+    return simulate_choices(blank, xl.agents.win_stay_lose_shift(), {"win_stay": [0.6, 0.7, 0.8, 0.9]}, seed=0)
 
 
 def one_arm(choices, own):
@@ -56,7 +56,7 @@ def with_silent(people, request):
 @pytest.mark.parametrize("method", ["ml", "map", "em"])
 def test_someone_without_a_choice_is_named_and_stops_nobody(people, with_silent, method, capsys):
     assert without_information(with_silent) == ("ben, jr.",)
-    tree = fit(with_silent, AGENT, method, starts=1)
+    tree = fit(with_silent, AGENT, method, n_starts=1)
     table = tree["estimates"].to_dataset()
     assert np.isnan(table["pseudo_r2"]).values.tolist() == [False, True, False, False]
     assert table["n_choices"].values.tolist() == [24, 0, 24, 24]
@@ -69,13 +69,13 @@ def test_someone_without_a_choice_is_named_and_stops_nobody(people, with_silent,
         space = {
             d: {k: v.item() for k, v in tree["space"].sel(parameter=d).data_vars.items()} for d in table.parameter.values
         }
-        alone = fit(people, AGENT, method, starts=1, space=space)["estimates"].to_dataset()
+        alone = fit(people, AGENT, method, n_starts=1, space=space)["estimates"].to_dataset()
         others = [0, 2, 3]
         np.testing.assert_array_equal(table["estimate"][others], alone["estimate"][others])
 
 
 def test_someone_without_a_choice_weighs_for_no_agent(with_silent, capsys):
-    tree = compare(with_silent, [AGENT, "random-choice"], starts=1)
+    tree = compare(with_silent, [AGENT, "random-choice"], n_starts=1)
     assert tree["people"]["participant"].values.tolist() == ["ann", "cleo", "dan"]
     assert float(tree["models"]["alpha"].sum()) == pytest.approx(2 + 3)
     show_comparison(tree)
@@ -83,10 +83,10 @@ def test_someone_without_a_choice_weighs_for_no_agent(with_silent, capsys):
 
 
 def test_left_out_blocks_recovery_and_prediction_go_on_without_them(with_silent):
-    folds = cross_validate(with_silent, AGENT, starts=1, draws=2)["folds"].to_dataset()
+    folds = cross_validate(with_silent, AGENT, n_starts=1, draws=2)["folds"].to_dataset()
     assert np.isnan(folds["r2"]).sum() == 2
-    tree = fit(with_silent, AGENT, starts=1)
-    found = recover_parameters(with_silent, AGENT, tree, 6, starts=1)
+    tree = fit(with_silent, AGENT, n_starts=1)
+    found = recover_parameters(with_silent, AGENT, tree, 6, n_starts=1)
     assert np.isfinite(found["estimate"]).all()
     checked = predictive_check(with_silent, AGENT, tree, 3)
     assert np.isfinite(checked["human"].sel(statistic="mean reward"))
@@ -96,7 +96,7 @@ def test_left_out_blocks_recovery_and_prediction_go_on_without_them(with_silent)
 def test_someone_without_a_choice_has_the_populations_posterior(people):
     quiet = one_arm(people, people.participant == SILENT)
     with pytest.warns(UserWarning, match="not converged"):
-        tree = fit(quiet, AGENT, "nuts", chains=2, draws=100, warmup=100, starts=1, on_failure="warn")
+        tree = fit(quiet, AGENT, "nuts", chains=2, draws=100, warmup=100, n_starts=1, on_failure="warn")
     table = tree["estimates"].to_dataset()
     assert np.isnan(table["pseudo_r2"]).values.tolist() == [False, True, False, False]
     assert set(table["remark"].isel(participant=SILENT).values) == {"no choice among several arms"}
@@ -120,7 +120,7 @@ def test_nobody_with_a_choice_is_told_in_a_sentence(people, way, call):
 @pytest.mark.parametrize("reward", [0.0, 1 / 3, 1e9, -7.0])
 def test_rewards_that_never_vary_are_no_reason_to_stop(people, reward):
     same = replace(people, reward=np.full_like(people.reward, reward))
-    table = fit(same, "delta-rule", starts=1)["estimates"].to_dataset()
+    table = fit(same, "delta-rule", n_starts=1)["estimates"].to_dataset()
     assert np.isfinite(table["estimate"]).all()
     assert np.isfinite(table["log_likelihood"]).all()
 
@@ -128,7 +128,7 @@ def test_rewards_that_never_vary_are_no_reason_to_stop(people, reward):
 def test_one_choice_is_little_but_no_reason_to_stop(people):
     own = people.participant == SILENT
     once = replace(people, scored=people.scored & (~own[:, None] | (np.arange(12) == 3)))
-    table = fit(once, AGENT, starts=1)["estimates"].to_dataset()
+    table = fit(once, AGENT, n_starts=1)["estimates"].to_dataset()
     assert table["n_choices"].values.tolist() == [24, 2, 24, 24]
     assert not table["identified"].isel(participant=SILENT).all()
 

@@ -246,8 +246,8 @@ def test_every_colour_stands_out_from_white(colour):
 def test_the_transition_cost_of_trajectories_is_that_of_the_simulator():
     from explorelab.paper.blocks import _costs_of
 
-    task = xl.with_costs(xl.profile("B", 1.0))
-    runs = Effort(1).simulate(xl.block_ucl(ties="random"), task, 200, 20, keep="trajectories")
+    task = xl.tasks.with_costs(xl.tasks.profile("B", 1.0))
+    runs = Effort(1).simulate(xl.agents.block_ucl(ties="random"), task, 200, 20, keep="trajectories")
     total, among = _costs_of(runs["choice"].values, task, np.array([50, 200]))
     np.testing.assert_allclose(total, runs["cost"].sel(time=[50, 200]), rtol=1e-6)
     assert (among == 0).all()

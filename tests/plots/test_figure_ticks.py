@@ -52,12 +52,12 @@ def test_whole_ticks_are_whole_however_few(span: tuple[float, float]) -> None:
 
 
 def test_neither_the_agent_nor_the_figure_shows_a_matrix() -> None:
-    task = xl.line(np.arange(30.0))
-    agent = xl.deterministic_ucl(prior_mean=np.arange(30.0), prior_cov=np.eye(30) + 0.5)
+    task = xl.tasks.line(np.arange(30.0))
+    agent = xl.agents.deterministic_ucl(prior_mean=np.arange(30.0), prior_cov=np.eye(30) + 0.5)
     assert repr(agent) == "deterministic-ucl(prior_mean=<30 numbers>, prior_cov=<30 x 30 numbers>)"
     runs = xl.simulate(agent, task, 10, 3)
     with style():
-        drawing = regret_figure(runs, xl.bounds(agent, task, 10))
+        drawing = regret_figure(runs, xl.regret_bounds(agent, task, 10))
     title = drawing.figure.get_suptitle()
     assert "array" not in title
     assert "<30 x 30 numbers>" in title
@@ -66,9 +66,10 @@ def test_neither_the_agent_nor_the_figure_shows_a_matrix() -> None:
 
 def test_few_numbers_are_shown_as_they_are() -> None:
     assert (
-        repr(xl.deterministic_ucl(prior_mean=[1, 2], prior_var=4.0)) == "deterministic-ucl(prior_mean=[1, 2], prior_var=4.0)"
+        repr(xl.agents.deterministic_ucl(prior_mean=[1, 2], prior_var=4.0))
+        == "deterministic-ucl(prior_mean=[1, 2], prior_var=4.0)"
     )
-    assert repr(xl.deterministic_ucl(prior_mean=np.array([1.5, 2.0]))) == "deterministic-ucl(prior_mean=[1.5, 2.0])"
+    assert repr(xl.agents.deterministic_ucl(prior_mean=np.array([1.5, 2.0]))) == "deterministic-ucl(prior_mean=[1.5, 2.0])"
 
 
 @pytest.mark.parametrize("behind", [0.2, 8, 60, 5000])

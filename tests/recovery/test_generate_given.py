@@ -16,16 +16,16 @@ from explorelab.choices.writing import frame_of
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import log_likelihoods
 from explorelab.fitting.model import prepare
-from explorelab.recovery.designs import design, repeated
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.designs import blank_choices, repeated
+from explorelab.recovery.simulated_choices import simulate_choices
 
-TASK = xl.line([1.0, 3.0, 2.0], noise_var=1.0)
+TASK = xl.tasks.line([1.0, 3.0, 2.0], noise_var=1.0)
 
 
 def random_design(seed: int, n: int = 30, horizon: int = 12) -> Choices:
     """Blocks with forced trials anywhere, often on the arm of before, missed ones with and without a sample."""
     rng = np.random.default_rng(seed)
-    plain = design(TASK, n, 1, horizon)
+    plain = blank_choices(TASK, n, 1, horizon)
     shape = plain.arm.shape
     kind = rng.choice(["free", "forced", "missed", "lost"], shape, p=[0.4, 0.4, 0.1, 0.1])
     kind[:10, 0], kind[10:, -1] = "forced", "free"
@@ -58,7 +58,7 @@ def forced(choices: Choices) -> np.ndarray:
 def test_forced_trials_keep_their_arms_and_rewards_whoever_plays(name: str) -> None:
     given, agent = random_design(1), AGENTS[name]()
     try:
-        made = generate(given, agent, seed=0)
+        made = simulate_choices(given, agent, seed=0)
     except InputError as error:
         pytest.skip(str(error))
     at = forced(given)
@@ -73,7 +73,7 @@ def test_forced_trials_keep_their_arms_and_rewards_whoever_plays(name: str) -> N
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_forced_trials_keep_their_arms_and_rewards_in_any_design(seed: int) -> None:
     given = random_design(seed)
-    made = generate(given, xl.stochastic_ucl(prior_mean=2, prior_var=4, temperature=1), seed=seed, copies=2)
+    made = simulate_choices(given, xl.agents.stochastic_ucl(prior_mean=2, prior_var=4, temperature=1), seed=seed, n_copies=2)
     twice = repeated(given, np.tile(np.arange(given.n_participants), 2))
     at = forced(twice)
     assert (made.arm[at] == twice.arm[at]).all()
@@ -83,7 +83,7 @@ def test_forced_trials_keep_their_arms_and_rewards_in_any_design(seed: int) -> N
 
 def test_a_missed_trial_is_played_on_the_simulated_persons_own_arm() -> None:
     given = random_design(3)
-    made = generate(given, xl.stochastic_ucl(prior_mean=2, prior_var=4, temperature=1), seed=0)
+    made = simulate_choices(given, xl.agents.stochastic_ucl(prior_mean=2, prior_var=4, temperature=1), seed=0)
     before = np.roll(made.arm, 1, axis=1)
     same = given.missed & given.observed & np.roll(given.observed, 1, axis=1)
     same[:, 0] = False
@@ -93,8 +93,8 @@ def test_a_missed_trial_is_played_on_the_simulated_persons_own_arm() -> None:
 
 def test_the_likelihood_counts_the_trials_that_were_chosen() -> None:
     given = random_design(5)
-    agent = xl.stochastic_ucl(prior_mean=2, prior_var=4, temperature=1)
-    made = generate(given, agent, seed=0)
+    agent = xl.agents.stochastic_ucl(prior_mean=2, prior_var=4, temperature=1)
+    made = simulate_choices(given, agent, seed=0)
     ready = prepare(made, agent, free=())
     with jax.enable_x64(True):
         of_block = jax.jit(jax.vmap(lambda block: log_likelihoods(agent.rule, ready.data.fixed, ready.data.ways, 3, block)))
@@ -104,7 +104,7 @@ def test_the_likelihood_counts_the_trials_that_were_chosen() -> None:
 
 
 def test_forced_and_missed_trials_come_back_from_a_file() -> None:
-    given = generate(random_design(7), xl.delta_rule(), seed=0)
+    given = simulate_choices(random_design(7), xl.agents.delta_rule(), seed=0)
     back = choices_from_frame(frame_of(given), TASK)
     assert (forced(back) == forced(given)).all()
     assert ((back.missed & back.observed) == (given.missed & given.observed)).all()

@@ -19,42 +19,44 @@ from explorelab.choices.writing import write_choices
 from explorelab.cli.tables.recovery_tables import scales_note
 from explorelab.comparison.compare import compare
 from explorelab.errors import InputError
-from explorelab.fitting.fit_people import fit, saved
+from explorelab.fitting.fit_people import fit, save_fit
 from explorelab.fitting.likelihood import replay
 from explorelab.fitting.model import prepare
-from explorelab.recovery.designs import design, repeated
+from explorelab.recovery.designs import blank_choices, repeated
 from explorelab.recovery.latent import arm_table, latent_variables, trial_table, write_latent
 from explorelab.recovery.model_recovery import Setting, judged, recover_models, tables
 from explorelab.recovery.parameter_recovery import rank_interval, recover_parameters
 from explorelab.recovery.predictive import compared, predictive_check
 from explorelab.recovery.score import score_test, scores
-from explorelab.recovery.simulated_choices import FREE, KEPT, NOTHING, REPEATED, _kinds, generate
+from explorelab.recovery.simulated_choices import FREE, KEPT, NOTHING, REPEATED, _kinds, simulate_choices
 from explorelab.recovery.truth import known_of, true_parameters
 
-GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
+GRID = xl.tasks.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 
 
 def small(n: int = 200, horizon: int = 10, blocks: int = 1) -> Choices:
-    return design(GRID, n, blocks, horizon)
+    return blank_choices(GRID, n, blocks, horizon)
 
 
 AGENTS: dict[str, Agent] = {
-    "independent": xl.stochastic_ucl(prior_mean=6, prior_var=9, temperature=2),
-    "correlated": xl.stochastic_ucl(prior_mean=6, prior_var=9, length_scale=1.5, temperature=2),
-    "situated": xl.situated_ucl(
+    "independent": xl.agents.stochastic_ucl(prior_mean=6, prior_var=9, temperature=2),
+    "correlated": xl.agents.stochastic_ucl(prior_mean=6, prior_var=9, length_scale=1.5, temperature=2),
+    "situated": xl.agents.situated_ucl(
         prior_mean=6, prior_var=9, length_scale=1.5, temperature=2, stickiness=0.5, travel_cost=1, novelty=0.5, lapse=0.1
     ),
-    "kalman-ucb": xl.kalman_ucb(bonus=0.5, temperature=2, prior_mean=4, prior_var=9),
-    "delta-rule": xl.delta_rule(learning_rate=0.4, temperature=2, prior_mean=4),
-    "win-stay-lose-shift": xl.win_stay_lose_shift(win_stay=0.7, lose_shift=0.6),
-    "frames": xl.with_habits(xl.stochastic_ucl(prior_mean=6, prior_var=9, temperature=2, commitment="frames"), "lapse"),
+    "kalman-ucb": xl.agents.kalman_ucb(bonus=0.5, temperature=2, prior_mean=4, prior_var=9),
+    "delta-rule": xl.agents.delta_rule(learning_rate=0.4, temperature=2, prior_mean=4),
+    "win-stay-lose-shift": xl.agents.win_stay_lose_shift(win_stay=0.7, lose_shift=0.6),
+    "frames": xl.agents.with_habits(
+        xl.agents.stochastic_ucl(prior_mean=6, prior_var=9, temperature=2, commitment="frames"), "lapse"
+    ),
 }
 
 
 @pytest.mark.parametrize("name", [name for name in AGENTS if name != "frames"])
 def test_the_mean_score_at_the_true_parameters_is_zero(name: str) -> None:
     agent = AGENTS[name]
-    each = scores(generate(small(), agent, seed=1), agent)
+    each = scores(simulate_choices(small(), agent, seed=1), agent)
     assert each.shape == (200, len(agent.free))
     found = score_test(each)
     assert (found["standard_error"] > 0).all()
@@ -65,14 +67,14 @@ def test_the_mean_score_at_the_true_parameters_is_zero(name: str) -> None:
 def test_the_mean_score_is_zero_when_everyone_has_their_own_parameters_and_several_blocks() -> None:
     agent, rng = AGENTS["correlated"], np.random.default_rng(0)
     own = {"temperature": rng.uniform(1, 4, 150), "prior_mean": rng.uniform(2, 9, 150)}
-    people = generate(small(150, 8, blocks=2), agent, own, seed=2)
+    people = simulate_choices(small(150, 8, blocks=2), agent, own, seed=2)
     assert score_test(scores(people, agent, own))["p"] > 1e-4
     assert score_test(scores(people, agent, {**own, "temperature": 1.0}))["p"] < 1e-4
 
 
 def test_the_mean_score_at_other_parameters_is_not() -> None:
     agent = AGENTS["correlated"]
-    people = generate(small(), agent, seed=1)
+    people = simulate_choices(small(), agent, seed=1)
     assert score_test(scores(people, agent, {"temperature": 3.0}))["p"] < 1e-6
     assert score_test(scores(people, agent, {"prior_mean": 9.0}))["p"] < 1e-6
 
@@ -92,7 +94,7 @@ def odd_design(n: int = 400) -> Choices:
 @pytest.mark.parametrize("name", AGENTS)
 def test_choices_are_as_frequent_as_they_are_probable(name: str) -> None:
     agent = AGENTS[name]
-    people = generate(odd_design(), agent, seed=3)
+    people = simulate_choices(odd_design(), agent, seed=3)
     ready = prepare(people, agent, free=())
     with jax.enable_x64(True):
         told = jax.jit(jax.vmap(lambda b: replay(agent.rule, ready.data.fixed, ready.data.ways, 9, b).log_probs))
@@ -110,7 +112,7 @@ def test_choices_are_as_frequent_as_they_are_probable(name: str) -> None:
 
 
 def test_forced_missed_and_unavailable_trials_stay_as_they_were() -> None:
-    people = generate(odd_design(50), AGENTS["correlated"], seed=0)
+    people = simulate_choices(odd_design(50), AGENTS["correlated"], seed=0)
     assert (people.arm[:, 0] == 4).all()
     assert (people.reward[:, 0] == 5.5).all()
     assert (people.arm[:, 3] == NOWHERE).all()
@@ -121,14 +123,14 @@ def test_forced_missed_and_unavailable_trials_stay_as_they_were() -> None:
 
 
 def test_an_arm_that_was_repeated_for_want_of_an_answer_is_the_simulated_persons_own() -> None:
-    plain = generate(small(40, 6), AGENTS["independent"], seed=5)
+    plain = simulate_choices(small(40, 6), AGENTS["independent"], seed=5)
     arm, scored = plain.arm.copy(), plain.scored.copy()
     arm[:, 3], scored[:, 3] = arm[:, 2], False
     scored[:, 0] = False
     missed = replace(plain, arm=arm, scored=scored, missed=np.arange(6) == np.full((40, 1), 3))
     assert (_kinds(missed)[0] == [KEPT, FREE, FREE, REPEATED, FREE, FREE]).all()
     assert (_kinds(odd_design(1))[0] == [KEPT, FREE, FREE, NOTHING, *[FREE] * 4]).all()
-    people = generate(missed, AGENTS["independent"], seed=6)
+    people = simulate_choices(missed, AGENTS["independent"], seed=6)
     assert (people.arm[:, 3] == people.arm[:, 2]).all()
     assert (people.arm[:, 2] != missed.arm[:, 2]).any()
     assert (people.reward[:, 3] != people.reward[:, 2]).all()
@@ -136,32 +138,36 @@ def test_an_arm_that_was_repeated_for_want_of_an_answer_is_the_simulated_persons
 
 def test_the_same_seed_gives_the_same_choices_however_many_play() -> None:
     agent = AGENTS["correlated"]
-    many, few = generate(small(30), agent, seed=7), generate(small(9), agent, seed=7)
+    many, few = simulate_choices(small(30), agent, seed=7), simulate_choices(small(9), agent, seed=7)
     assert (many.arm[:9] == few.arm).all()
     assert (many.reward[:9] == few.reward).all()
-    assert (generate(small(9), agent, seed=8).arm != few.arm).any()
-    copies = generate(small(10), agent, seed=7, copies=3)
+    assert (simulate_choices(small(9), agent, seed=8).arm != few.arm).any()
+    copies = simulate_choices(small(10), agent, seed=7, n_copies=3)
     assert copies.n_participants == 30
     assert (copies.arm == many.arm).all()
 
 
 def test_everyone_has_their_own_parameters() -> None:
     stay = np.repeat([0.0, 1.0], 50)
-    people = generate(small(100), xl.win_stay_lose_shift(), {"win_stay": stay, "lose_shift": 1 - stay}, seed=0)
+    people = simulate_choices(
+        small(100), xl.agents.win_stay_lose_shift(), {"win_stay": stay, "lose_shift": 1 - stay}, seed=0
+    )
     same = people.arm[:, 1:] == people.arm[:, :-1]
     assert same[50:].all()
     assert not same[:50, 0].any()  # the first reward is a win
 
 
 def test_rewards_have_the_noise_that_was_asked_for() -> None:
-    people = generate(design(xl.landscape("B"), 100, horizon=30), xl.random_choice(), noise="integer")
+    people = simulate_choices(
+        blank_choices(xl.tasks.landscape("B"), 100, horizon=30), xl.agents.random_choice(), noise="integer"
+    )
     off = people.reward - np.take_along_axis(people.means, people.arm, 1)
     assert set(np.unique(off)) == set(range(-5, 6))
-    people = generate(small(500), xl.random_choice())
+    people = simulate_choices(small(500), xl.agents.random_choice())
     off = people.reward - np.take_along_axis(people.means, people.arm, 1)
     assert off.var() == pytest.approx(4, abs=4 * 4 * np.sqrt(2 / off.size))
     unknown = replace(people, layout=replace(people.layout, noise_var=None))
-    again = generate(unknown, xl.random_choice(), seed=1)
+    again = simulate_choices(unknown, xl.agents.random_choice(), seed=1)
     off = again.reward - np.take_along_axis(again.means, again.arm, 1)
     assert off.var() == pytest.approx(4, abs=0.5)
 
@@ -169,15 +175,18 @@ def test_rewards_have_the_noise_that_was_asked_for() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda d: generate(replace(d, means=None), AGENTS["correlated"]), "add means"),
-        (lambda d: generate(d, AGENTS["correlated"], {"tempreature": 1}), "did you mean 'temperature'"),
-        (lambda d: generate(d, AGENTS["correlated"], {"temperature": [1, 2]}), "one for each of the 3 participants"),
-        (lambda d: generate(d, AGENTS["situated"], {"lapse": 2.0}), "lapse must be"),
-        (lambda d: generate(design(xl.bandit([1, 2], 5.0)), AGENTS["independent"], noise="integer"), "h \\(h \\+ 1\\) / 3"),
-        (lambda d: generate(d, AGENTS["correlated"], noise="uniform"), "noise"),
-        (lambda d: design(xl.on_graph(GRID)), "graph of moves"),
-        (lambda d: design([GRID, xl.landscape("A")]), "must share arms"),
-        (lambda d: recover_parameters(d, xl.random_choice()), "no free parameters"),
+        (lambda d: simulate_choices(replace(d, means=None), AGENTS["correlated"]), "add means"),
+        (lambda d: simulate_choices(d, AGENTS["correlated"], {"tempreature": 1}), "did you mean 'temperature'"),
+        (lambda d: simulate_choices(d, AGENTS["correlated"], {"temperature": [1, 2]}), "one for each of the 3 participants"),
+        (lambda d: simulate_choices(d, AGENTS["situated"], {"lapse": 2.0}), "lapse must be"),
+        (
+            lambda d: simulate_choices(blank_choices(xl.tasks.bandit([1, 2], 5.0)), AGENTS["independent"], noise="integer"),
+            "h \\(h \\+ 1\\) / 3",
+        ),
+        (lambda d: simulate_choices(d, AGENTS["correlated"], noise="uniform"), "noise"),
+        (lambda d: blank_choices(xl.tasks.on_graph(GRID)), "graph of moves"),
+        (lambda d: blank_choices([GRID, xl.tasks.landscape("A")]), "must share arms"),
+        (lambda d: recover_parameters(d, xl.agents.random_choice()), "no free parameters"),
         (lambda d: recover_parameters(d, "stochastic-ucl", within={"length_scale": (0, 4)}), "is sought from"),
         (lambda d: recover_models(d, ["delta-rule"]), "at least 2 agents"),
         (lambda d: recover_models(d, ["delta-rule", "random-choice"], criterion="dic"), "criterion"),
@@ -190,8 +199,8 @@ def test_bad_input_is_one_clear_sentence(change: object, words: str) -> None:
 
 
 def test_true_parameters_are_everyones_estimates_with_their_own_blocks() -> None:
-    people = generate(small(6, 10), xl.win_stay_lose_shift(), {"win_stay": np.linspace(0.1, 0.9, 6)}, seed=0)
-    tree = fit(people, "win-stay-lose-shift", starts=1)
+    people = simulate_choices(small(6, 10), xl.agents.win_stay_lose_shift(), {"win_stay": np.linspace(0.1, 0.9, 6)}, seed=0)
+    tree = fit(people, "win-stay-lose-shift", n_starts=1)
     truth = true_parameters(known_of(people, None, tree), people, 15, seed=0)
     found = tree["estimates"]["estimate"].sel(parameter="win_stay").values
     assert (truth.params["win_stay"] == found[truth.who]).all()
@@ -203,10 +212,10 @@ def test_true_parameters_are_everyones_estimates_with_their_own_blocks() -> None
 
 def test_a_fit_of_fewer_or_more_people_lends_its_estimates() -> None:
     """As with `recover --like fit.nc --data other.csv`: estimates are those of the fit, blocks those of the choices."""
-    tree = fit(generate(small(5, 10), xl.win_stay_lose_shift(), seed=0), "win-stay-lose-shift", starts=1)
+    tree = fit(simulate_choices(small(5, 10), xl.agents.win_stay_lose_shift(), seed=0), "win-stay-lose-shift", n_starts=1)
     found = tree["estimates"]["estimate"].sel(parameter="win_stay").values
     for n_people in (3, 8):
-        others = generate(small(n_people, 10), xl.win_stay_lose_shift(), seed=1)
+        others = simulate_choices(small(n_people, 10), xl.agents.win_stay_lose_shift(), seed=1)
         truth = true_parameters(known_of(others, None, tree), others, 20, seed=0)
         assert set(truth.params["win_stay"]) == set(found)
         assert set(truth.who) == set(range(n_people))
@@ -215,7 +224,7 @@ def test_a_fit_of_fewer_or_more_people_lends_its_estimates() -> None:
 @pytest.fixture(scope="module")
 def recovery() -> xr.Dataset:
     return recover_parameters(
-        small(1, 30, blocks=2), "win-stay-lose-shift", n=120, within={"win_stay": (0.05, 0.95)}, starts=2, seed=4
+        small(1, 30, blocks=2), "win-stay-lose-shift", n_people=120, within={"win_stay": (0.05, 0.95)}, n_starts=2, seed=4
     )
 
 
@@ -237,7 +246,7 @@ def test_a_parameter_that_leaves_no_trace_is_not_recovered() -> None:
     only = np.zeros((1, 12, 9), bool)
     only[:, :, 3] = True
     only[:, 0] = True
-    result = recover_parameters(replace(plain, available=only), "win-stay-lose-shift", n=60, starts=1, seed=0)
+    result = recover_parameters(replace(plain, available=only), "win-stay-lose-shift", n_people=60, n_starts=1, seed=0)
     assert (result["rank_correlation"].fillna(0) < 0.4).all()
     assert (result["share_identified"] < 1).all() or (result["rmse"] > 0.8).all()
 
@@ -266,10 +275,10 @@ def test_confusion_and_inversion_of_known_counts() -> None:
 
 @pytest.mark.parametrize("criterion", ["bic", "cv"])
 def test_models_that_differ_are_told_apart(criterion: str) -> None:
-    agents = [xl.win_stay_lose_shift(), xl.random_choice()]
+    agents = [xl.agents.win_stay_lose_shift(), xl.agents.random_choice()]
     ranges = {"win-stay-lose-shift": {"win_stay": (0.8, 0.95), "lose_shift": (0.4, 0.6)}}
     how = {"within": ranges, "criterion": criterion, "starts": 1, "seed": 2}
-    result = recover_models(small(1, 15, blocks=2), agents, n=20, **how)
+    result = recover_models(small(1, 15, blocks=2), agents, n_data_sets=20, **how)
     assert (np.diag(result["confusion"]) > 0.7).all()
     assert result["confusion"].sum("fitted").values == pytest.approx(1)
     assert result["inversion"].sum("generated").values == pytest.approx(1)
@@ -280,28 +289,28 @@ def test_models_that_differ_are_told_apart(criterion: str) -> None:
 @pytest.mark.parametrize("criterion", ["bic", "aic"])
 def test_models_are_judged_at_the_estimates_that_compare_judges_them_at(method: str, criterion: str) -> None:
     """By maximum likelihood, whatever the method: the same criterion, to the last digit."""
-    simulated = generate(small(3, 15), xl.win_stay_lose_shift(), seed=1)
+    simulated = simulate_choices(small(3, 15), xl.agents.win_stay_lose_shift(), seed=1)
     model = known_of(simulated, "win-stay-lose-shift")
     found = judged(simulated, model, Setting(method, criterion, 1, 0, None))
-    there = compare(simulated, ["win-stay-lose-shift", "random-choice"], criterion="bic", starts=1)["people"][criterion]
+    there = compare(simulated, ["win-stay-lose-shift", "random-choice"], criterion="bic", n_starts=1)["people"][criterion]
     np.testing.assert_allclose(found, there.sel(model="win-stay-lose-shift"), rtol=1e-9)
 
 
 @pytest.fixture(scope="module")
 def people() -> Choices:
-    return generate(small(40, 20, blocks=1), AGENTS["situated"], seed=11)
+    return simulate_choices(small(40, 20, blocks=1), AGENTS["situated"], seed=11)
 
 
 @pytest.fixture(scope="module")
 def fitted(people: Choices) -> xr.DataTree:
-    return fit(people, "local-search", starts=1)
+    return fit(people, "local-search", n_starts=1)
 
 
 def test_a_predictive_check_of_the_agent_that_chose_finds_nothing() -> None:
     agent = AGENTS["independent"]
-    people = generate(small(40, 20), agent, seed=13)
+    people = simulate_choices(small(40, 20), agent, seed=13)
     # Empirical Bayes: a prior that does not suit would pull everyone's estimates aside, and simulated people with them.
-    tree = fit(people, agent, "em", starts=1, free=("temperature",))
+    tree = fit(people, agent, "em", n_starts=1, free=("temperature",))
     result = predictive_check(people, agent, tree, n_copies=60, seed=1)
     assert (result["p"] > 0.05).all()
     inside = (result["regret_low"] <= result["regret_human"]) & (result["regret_human"] <= result["regret_high"])
@@ -330,7 +339,7 @@ def test_a_predictive_p_counts_both_sides() -> None:
 
 def test_latent_variables_are_those_of_the_fit(people: Choices) -> None:
     agent = AGENTS["independent"]
-    tree = fit(people, agent, starts=1, free=("temperature",))
+    tree = fit(people, agent, n_starts=1, free=("temperature",))
     latent = latent_variables(people, agent, tree)
     log_p = np.log(latent["chosen_probability"]).sum("trial")
     assert log_p.values == pytest.approx(tree["estimates"]["log_likelihood"].values)
@@ -351,8 +360,8 @@ def test_latent_variables_are_those_of_the_fit(people: Choices) -> None:
 def test_latent_variables_of_odd_blocks_are_written_and_read_back(tmp_path: object) -> None:
     import pandas as pd
 
-    odd = generate(odd_design(5), AGENTS["independent"], seed=0)
-    latent = latent_variables(odd, None, fit(odd, AGENTS["independent"], starts=1, free=("temperature",)))
+    odd = simulate_choices(odd_design(5), AGENTS["independent"], seed=0)
+    latent = latent_variables(odd, None, fit(odd, AGENTS["independent"], n_starts=1, free=("temperature",)))
     assert np.isnan(latent["chosen_probability"].values[:, [0, 3]]).all()
     assert (latent["probability"].values[:, 2, 2] == 0).all()
     for ending in ("csv", "parquet", "nc"):
@@ -394,7 +403,7 @@ def test_the_commands(tmp_path: object, people: Choices, fitted: xr.DataTree) ->
     folder = tmp_path
     data, tree, out, figure = (folder / name for name in ("people.csv", "fit.nc", "out.nc", "f.svg"))  # type: ignore[operator]
     write_choices(people, data)
-    saved(fitted, tree)
+    save_fit(fitted, tree)
     run = CliRunner()
 
     def told(*arguments: object) -> dict[str, object]:

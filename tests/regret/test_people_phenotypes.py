@@ -16,12 +16,12 @@ from explorelab.plots.phenotype_figure import draw_phenotypes
 from explorelab.plots.style import write_figure
 from explorelab.regret import paper_people
 from explorelab.regret.clusters import clustered_share, mean_band, wilson
-from explorelab.regret.forms import FORMS, NONE, fit_forms, fitted_regret
+from explorelab.regret.forms import FORMS, NONE, fit_regret_curves, fitted_regret
 from explorelab.regret.forms_fast import best_forms
 from explorelab.regret.label_bootstrap import block_length, draws, label_probabilities
 from explorelab.regret.observed import observed_regret
 from explorelab.regret.phenotype_summary import labels_table, summary
-from explorelab.regret.phenotypes import phenotypes
+from explorelab.regret.phenotypes import label_phenotypes
 
 T = np.arange(1, 91)
 SHAPES = {"linear": 40 + 25 * T, "power": 60 * T**0.6, "log": 30 + 150 * np.log(T)}
@@ -54,8 +54,8 @@ def _noisy(n_each=4, sd=3.0, seed=0):
 @pytest.fixture(scope="module")
 def simulated():
     """Two blocks each of 12 log agents, on the paper's landscapes, as people; with what simulate says of their regret."""
-    agent = xl.stochastic_ucl(prior_mean=200, prior_var=10, length_scale=4, temperature=1)
-    tasks = [xl.landscape(name) for name in "AB"]
+    agent = xl.agents.stochastic_ucl(prior_mean=200, prior_var=10, length_scale=4, temperature=1)
+    tasks = [xl.tasks.landscape(name) for name in "AB"]
     runs = [xl.simulate(agent, task, 90, 12, seed=2, keep="trajectories", progress=False) for task in tasks]
     yes = np.ones((24, 90), bool)
     choices = Choices(
@@ -142,7 +142,7 @@ def test_regret_that_cannot_be_known_is_refused_with_what_to_do(call, message):
 @pytest.mark.parametrize("power", ["raw", "log-log"])
 def test_labels_and_fits_are_those_of_fit_forms(power):
     curves = _noisy(sd=20)
-    found, fits = phenotypes(_choices(curves), power, bootstrap=0), fit_forms(curves, power=power)
+    found, fits = label_phenotypes(_choices(curves), power, bootstrap=0), fit_regret_curves(curves, power=power)
     assert found["label"].values.tolist() == fits["label"].values.tolist()
     for name in ("a", "b", "ssr"):
         np.testing.assert_allclose(found[name], fits[name])
@@ -154,7 +154,7 @@ def test_labels_and_fits_are_those_of_fit_forms(power):
 @pytest.mark.parametrize("form", FORMS)
 def test_a_known_shape_has_its_label_almost_surely(form, power):
     curves = SHAPES[form] + np.random.default_rng(1).normal(0, 1, (5, 90)).cumsum(1)
-    found = phenotypes(_choices([SHAPES[form], *curves]), power, bootstrap=200)
+    found = label_phenotypes(_choices([SHAPES[form], *curves]), power, bootstrap=200)
     assert (found["label"] == form).all()
     assert (found["label_probability"].sel(form=form) > 0.97).all()
     np.testing.assert_allclose(found["label_probability"].sum("form"), 1)
@@ -162,7 +162,7 @@ def test_a_known_shape_has_its_label_almost_surely(form, power):
 
 def test_a_walk_without_a_shape_is_unsure():
     curve = np.random.default_rng(5).normal(3, 40, (20, 90)).cumsum(1)
-    assert phenotypes(_choices(curve), bootstrap=200)["label_probability"].max("form").mean() < 0.9
+    assert label_phenotypes(_choices(curve), bootstrap=200)["label_probability"].max("form").mean() < 0.9
 
 
 @pytest.mark.parametrize("power", ["raw", "log-log"])
@@ -171,7 +171,7 @@ def test_fast_labels_are_those_of_fit_forms(power):
     drifting = rng.normal(rng.uniform(0, 30, (2000, 1)), 15, (2000, 90)).cumsum(1)
     for curves in (drifting, drifting[:, :3], drifting[:, :20] - 100, np.zeros((2, 9)), 7.0 * np.tile(T, (2, 1))):
         with np.errstate(over="ignore"):
-            expected = fit_forms(curves, power=power)["label"].values
+            expected = fit_regret_curves(curves, power=power)["label"].values
         assert np.asarray((*FORMS, NONE))[best_forms(curves, power)].tolist() == expected.tolist()
 
 
@@ -185,23 +185,23 @@ def test_resampled_increments_come_from_nearby_in_blocks():
 
 def test_label_probabilities_are_those_of_resampling_written_out():
     curves = _noisy(2, sd=40)
-    fits = fit_forms(curves)
+    fits = fit_regret_curves(curves)
     own = np.stack([
         fitted_regret(fits.isel(curve=row), T).sel(form=label).values for row, label in enumerate(fits["label"].values)
     ])  # fmt: skip
     found = label_probabilities(curves, own, "raw", 60, seed=4)
     for row, (curve, form) in enumerate(zip(curves, own, strict=True)):
         losses = np.diff(curve - form, prepend=0.0)
-        labels = [fit_forms(form + losses[at].cumsum())["label"].item() for at in draws(90, 60, seed=4)]
+        labels = [fit_regret_curves(form + losses[at].cumsum())["label"].item() for at in draws(90, 60, seed=4)]
         assert found[row].tolist() == [labels.count(name) / 60 for name in FORMS]
 
 
 def test_the_same_seed_gives_the_same_answer_whichever_rows_are_there():
     curves = _noisy(sd=20)
-    first, again, other = (phenotypes(_choices(curves), bootstrap=50, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (label_phenotypes(_choices(curves), bootstrap=50, seed=seed) for seed in (1, 1, 2))
     assert first.identical(again)
     assert not np.array_equal(first["label_probability"], other["label_probability"])
-    alone = phenotypes(_choices(curves[3:5]), bootstrap=50, seed=1)
+    alone = label_phenotypes(_choices(curves[3:5]), bootstrap=50, seed=1)
     np.testing.assert_array_equal(alone["label_probability"], first["label_probability"][3:5])
 
 
@@ -210,7 +210,7 @@ def test_the_same_seed_gives_the_same_answer_whichever_rows_are_there():
 
 def test_mean_curves_are_means_of_the_rows_with_each_label():
     curves = _noisy(5)
-    found = phenotypes(_choices(curves), bootstrap=0)
+    found = label_phenotypes(_choices(curves), bootstrap=0)
     np.testing.assert_allclose(found["mean_regret"], curves.mean(0))
     for form in FORMS:
         own = curves[found["label"].values == form]
@@ -218,7 +218,7 @@ def test_mean_curves_are_means_of_the_rows_with_each_label():
         np.testing.assert_allclose(one["phenotype_mean"], own.mean(0))
         half = (one["phenotype_high"] - one["phenotype_low"]) / 2
         np.testing.assert_allclose(half, 2.776445 * own.std(0, ddof=1) / np.sqrt(5), rtol=1e-6)
-    fits = fit_forms(curves.mean(0))
+    fits = fit_regret_curves(curves.mean(0))
     np.testing.assert_allclose(found["mean_b"], fits["b"])
     residuals = 1 - fits["ssr"] / ((curves.mean(0) - curves.mean()) ** 2).sum()
     np.testing.assert_allclose(found["mean_r2"], residuals)
@@ -227,10 +227,10 @@ def test_mean_curves_are_means_of_the_rows_with_each_label():
 
 def test_blocks_of_other_lengths_are_labelled_but_kept_out_of_means_they_do_not_reach():
     curves = np.stack([SHAPES["linear"], SHAPES["linear"], SHAPES["log"], SHAPES["log"]])
-    found = phenotypes(_choices(curves, lengths=[90, 90, 30, 2]), bootstrap=20)
+    found = label_phenotypes(_choices(curves, lengths=[90, 90, 30, 2]), bootstrap=20)
     assert found["label"].values.tolist() == ["linear", "linear", "log", "none"]
     np.testing.assert_allclose(found["mean_regret"], SHAPES["linear"])
-    np.testing.assert_allclose(found["ssr"][2], fit_forms(SHAPES["log"][:30])["ssr"], atol=1e-6)
+    np.testing.assert_allclose(found["ssr"][2], fit_regret_curves(SHAPES["log"][:30])["ssr"], atol=1e-6)
     assert np.isnan(found["label_probability"][3]).all()
     assert found["n_rows"].values.tolist() == [2, 0, 1]
     assert np.isnan(found["phenotype_mean"].sel(form="power")).all()
@@ -239,7 +239,7 @@ def test_blocks_of_other_lengths_are_labelled_but_kept_out_of_means_they_do_not_
 def test_participants_mean_over_their_blocks():
     curves = _noisy(4)
     kind, block = np.repeat([1, 2], 6), np.tile([1, 2], 6)
-    found = phenotypes(_choices(curves, 2, {"kind": kind, "order": block}), bootstrap=0, by="participant")
+    found = label_phenotypes(_choices(curves, 2, {"kind": kind, "order": block}), bootstrap=0, by="participant")
     np.testing.assert_allclose(found["regret"], curves.reshape(-1, 2, 90).mean(1))
     assert found["participant"].values.tolist() == [f"p{i}" for i in range(6)]
     assert found["kind"].values.tolist() == [1, 1, 1, 2, 2, 2]
@@ -247,7 +247,7 @@ def test_participants_mean_over_their_blocks():
 
 
 def test_shares_stand_beside_the_papers_where_the_task_is_the_papers(simulated, capsys):
-    found = phenotypes(simulated[0], bootstrap=0)
+    found = label_phenotypes(simulated[0], bootstrap=0)
     assert dict(zip(FORMS, found["paper_share"].values.tolist(), strict=True)) == paper_people.SHARES
     assert sum(paper_people.SHARES.values()) == pytest.approx(1)
     assert summary(found)["paper"] == "Reverdy, Srivastava & Leonard (2014)"
@@ -267,7 +267,7 @@ def test_no_other_task_is_held_against_the_paper(simulated, capsys, other):
     else:
         cut = {name: getattr(choices, name)[:, :60] for name in ("arm", "reward", "observed", "scored", "present")}
         choices = replace(choices, **cut)
-    found = phenotypes(choices, bootstrap=0)
+    found = label_phenotypes(choices, bootstrap=0)
     about = summary(found)
     assert "paper" not in about
     assert {about["forms"][form]["paper_share"] for form in FORMS} == {None}
@@ -281,7 +281,7 @@ def test_no_other_task_is_held_against_the_paper(simulated, capsys, other):
 def test_curves_without_a_form_are_told_apart_everywhere(power, by, tmp_path, capsys):
     """Nothing lost, everything at once, too short: no label, no probability, no share of any form."""
     flat = np.stack([np.zeros(90), np.full(90, 5.0), SHAPES["log"], SHAPES["linear"], SHAPES["log"]])
-    found = phenotypes(_choices(flat, lengths=[90, 90, 90, 90, 2]), power, 20, by=by)
+    found = label_phenotypes(_choices(flat, lengths=[90, 90, 90, 90, 2]), power, 20, by=by)
     assert found["label"].values.tolist()[:2] == ["none", "none"]
     assert found["label"].values[4] == "none"
     assert np.isnan(found["label_probability"].values[[0, 1, 4]]).all()
@@ -296,11 +296,11 @@ def test_curves_without_a_form_are_told_apart_everywhere(power, by, tmp_path, ca
 
 
 def test_a_curve_of_zeros_has_no_exponent_at_the_end_of_the_search():
-    assert fit_forms(np.zeros(30))["b"].values.tolist() == [0.0, 0.0, 0.0]
+    assert fit_regret_curves(np.zeros(30))["b"].values.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_nobody_who_loses_anything_is_no_reason_to_stop(tmp_path, capsys):
-    found = phenotypes(_choices(np.zeros((3, 30))), bootstrap=20)
+    found = label_phenotypes(_choices(np.zeros((3, 30))), bootstrap=20)
     assert set(found["label"].values) == {"none"}
     assert found["mean_label"].item() == "none"
     assert np.isnan(found["share"]).all()
@@ -316,11 +316,11 @@ def test_a_loss_that_is_rounding_is_none(best):
     """A reward that adds up to the best mean but for the last bit loses nothing."""
     choices = _choices(np.zeros((1, 30)))
     almost = replace(choices, reward=np.full((1, 30), best / 3 + best / 3 * 2), means=np.full((1, 1), best))
-    assert phenotypes(almost, bootstrap=0)["label"].item() == "none"
+    assert label_phenotypes(almost, bootstrap=0)["label"].item() == "none"
 
 
 def test_shares_have_intervals():
-    found = phenotypes(_choices(_noisy(3)), bootstrap=0)
+    found = label_phenotypes(_choices(_noisy(3)), bootstrap=0)
     np.testing.assert_allclose(found["share"], 1 / 3)
     assert (found["share_low"] < found["share"]).all()
     assert (found["share"] < found["share_high"]).all()
@@ -370,19 +370,19 @@ def test_intervals_of_shares_and_means_cover_as_often_as_they_say():
 )
 def test_bad_settings_are_refused_in_one_sentence(options, message):
     with pytest.raises(xl.InputError, match=message):
-        phenotypes(_choices(SHAPES["log"]), **options)
+        label_phenotypes(_choices(SHAPES["log"]), **options)
 
 
 def test_blocks_too_short_for_any_label_are_refused():
     with pytest.raises(xl.InputError, match="at least 3 trials"):
-        phenotypes(_choices(SHAPES["log"][:2]))
+        label_phenotypes(_choices(SHAPES["log"][:2]))
 
 
 # what is shown
 
 
 def test_tables_and_summaries_hold_what_was_found():
-    found = phenotypes(_choices(_noisy(3), 1, {"label": np.arange(9)}), bootstrap=20)
+    found = label_phenotypes(_choices(_noisy(3), 1, {"label": np.arange(9)}), bootstrap=20)
     table, about = labels_table(found), summary(found)
     assert table["label"].tolist() == found["label"].values.tolist()
     assert table["label_"].tolist() == list(range(9))
@@ -392,7 +392,7 @@ def test_tables_and_summaries_hold_what_was_found():
 
 
 def test_the_figure_records_what_it_draws(tmp_path):
-    found = phenotypes(_choices(_noisy(3)), bootstrap=0)
+    found = label_phenotypes(_choices(_noisy(3)), bootstrap=0)
     data = draw_phenotypes(found).data
     shown = data[(data["curve"] == "log, mean") & (data["part"] == "line")]
     np.testing.assert_allclose(shown["y"], found["phenotype_mean"].sel(form="log"))
@@ -401,9 +401,9 @@ def test_the_figure_records_what_it_draws(tmp_path):
 
 
 def test_figures_of_one_curve_and_of_several_lengths_can_be_drawn(tmp_path):
-    write_figure(lambda: draw_phenotypes(phenotypes(_choices(SHAPES["log"]), bootstrap=0)), tmp_path / "figure.png")
+    write_figure(lambda: draw_phenotypes(label_phenotypes(_choices(SHAPES["log"]), bootstrap=0)), tmp_path / "figure.png")
     several = _choices(_noisy(2), lengths=[30, 30, 30, 30, 30, 90])
-    write_figure(lambda: draw_phenotypes(phenotypes(several, bootstrap=0)), tmp_path / "figure.png")
+    write_figure(lambda: draw_phenotypes(label_phenotypes(several, bootstrap=0)), tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 0
 
 
@@ -415,7 +415,7 @@ def files(tmp_path, simulated):
     frame = pd.DataFrame({"participant": choices.participant[row], "block": choices.block[row], "trial": trial + 1,
                           "arm": choices.arm.ravel(), "reward": choices.reward.ravel()})  # fmt: skip
     frame.to_csv(tmp_path / "choices.csv", index=False)
-    means = "\n".join(f"{name} = {xl.landscape(name).means.tolist()}" for name in "AB")
+    means = "\n".join(f"{name} = {xl.tasks.landscape(name).means.tolist()}" for name in "AB")
     (tmp_path / "choices.toml").write_text(f'[task]\ngrid = [10, 10]\nmeans_by = "block"\n[task.means]\n{means}\n')
     return tmp_path
 
@@ -425,7 +425,7 @@ def test_the_command_reports_draws_and_writes(files, simulated):
     how = ["--bootstrap", "30", "--seed", "3", "--json"]
     ran = CliRunner().invoke(app, ["phenotypes", out[0], "--csv", out[1], "--figure", out[2], *how])
     assert ran.exit_code == 0, ran.output
-    expected = phenotypes(simulated[0], bootstrap=30, seed=3)
+    expected = label_phenotypes(simulated[0], bootstrap=30, seed=3)
     about = json.loads(ran.stdout)
     assert [about["forms"][form]["n"] for form in FORMS] == expected["n_rows"].values.tolist()
     table = pd.read_csv(out[1])

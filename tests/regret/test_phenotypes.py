@@ -10,7 +10,7 @@ import xarray as xr
 from scipy.optimize import curve_fit
 
 import explorelab as xl
-from explorelab.regret.forms import FORMS, fit_forms, fitted_regret, shares
+from explorelab.regret.forms import FORMS, fit_regret_curves, fitted_regret, shares
 from explorelab.regret.forms_fast import best_forms
 
 T = np.arange(1, 91)
@@ -27,7 +27,7 @@ CURVES = {
 @pytest.mark.parametrize("power", ["raw", "log-log"])
 @pytest.mark.parametrize(("form", "a", "b"), [("linear", 40, 3), ("power", 12, 0.6), ("power", 0.5, 1.7), ("log", 20, 90)])
 def test_the_parameters_of_an_exact_curve_come_back_with_its_label(form, a, b, power):
-    fit = fit_forms(CURVES[form](T, a, b), power=power)
+    fit = fit_regret_curves(CURVES[form](T, a, b), power=power)
     assert fit["label"].item() == form
     assert fit["a"].sel(form=form).item() == pytest.approx(a, rel=1e-9)
     assert fit["b"].sel(form=form).item() == pytest.approx(b, rel=1e-9)
@@ -36,7 +36,7 @@ def test_the_parameters_of_an_exact_curve_come_back_with_its_label(form, a, b, p
 def test_every_form_fits_noisy_curves_as_well_as_scipy_does():
     rng = np.random.default_rng(1)
     curves = np.cumsum(rng.normal(rng.uniform(1, 30, (30, 1)), 15, (30, 90)), axis=1)
-    fit = fit_forms(curves)
+    fit = fit_regret_curves(curves)
     for form in FORMS:
         ours = fit.sel(form=form)
         for i, curve in enumerate(curves):
@@ -51,7 +51,7 @@ def test_no_power_law_on_a_fine_grid_fits_better():
     rng = np.random.default_rng(2)
     curves = np.cumsum(rng.normal(0, 10, (200, 40)), axis=1)
     t = np.arange(1, 41)
-    fit = fit_forms(curves).sel(form="power")
+    fit = fit_regret_curves(curves).sel(form="power")
     exponents = np.linspace(-20, 20, 20001)
     shapes = np.where(exponents[:, None] > 0, t / 40, t / 1) ** exponents[:, None]
     best = (curves**2).sum(1) - ((curves @ shapes.T) ** 2 / (shapes**2).sum(1)).max(1)
@@ -61,7 +61,7 @@ def test_no_power_law_on_a_fine_grid_fits_better():
 def test_the_log_log_fit_leaves_out_times_without_regret_but_is_scored_at_all():
     curve = 5 * T**0.8
     curve[:3] = (-4, 0, -1)
-    fit = fit_forms(curve, power="log-log").sel(form="power")
+    fit = fit_regret_curves(curve, power="log-log").sel(form="power")
     assert fit["b"].item() == pytest.approx(0.8, rel=1e-9)
     assert fit["ssr"].item() == pytest.approx(((curve - 5 * T**0.8) ** 2).sum(), rel=1e-9)
 
@@ -69,7 +69,7 @@ def test_the_log_log_fit_leaves_out_times_without_regret_but_is_scored_at_all():
 def test_a_curve_without_regret_has_no_log_log_law_and_raises_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit = fit_forms(-np.arange(1.0, 20.0), power="log-log")
+        fit = fit_regret_curves(-np.arange(1.0, 20.0), power="log-log")
     assert fit["label"].item() == "linear"
     assert math.isinf(fit["ssr"].sel(form="power").item())
     assert math.isnan(fit["b"].sel(form="power").item())
@@ -77,7 +77,7 @@ def test_a_curve_without_regret_has_no_log_log_law_and_raises_no_warning():
 
 @pytest.mark.parametrize("slope", [7.0, -7.0, 1e-30, 1e30])
 def test_forms_that_fit_equally_well_go_to_the_first(slope):
-    assert fit_forms(slope * T)["label"].item() == "linear"
+    assert fit_regret_curves(slope * T)["label"].item() == "linear"
 
 
 @pytest.mark.parametrize("power", ["raw", "log-log"])
@@ -88,21 +88,21 @@ def test_forms_that_fit_equally_well_go_to_the_first(slope):
 )
 def test_a_curve_that_every_form_fits_has_none(curve, power):
     """Also by the fast way, and among curves that have one."""
-    assert fit_forms(curve, power=power)["label"].item() == "none"
+    assert fit_regret_curves(curve, power=power)["label"].item() == "none"
     curves = np.stack([curve, 3.0 + np.arange(len(curve)) ** 2])
-    expected = [-1, -1] if len(curve) < 3 else [-1, FORMS.index(fit_forms(curves[1], power=power)["label"].item())]
+    expected = [-1, -1] if len(curve) < 3 else [-1, FORMS.index(fit_regret_curves(curves[1], power=power)["label"].item())]
     assert best_forms(curves, power).tolist() == expected
 
 
 def test_shares_are_of_the_curves_that_have_a_form():
-    fits = fit_forms(np.stack([7.0 * T, np.zeros(T.size), 9.0 * T, 3 + np.log(T)]))
+    fits = fit_regret_curves(np.stack([7.0 * T, np.zeros(T.size), 9.0 * T, 3 + np.log(T)]))
     assert shares(fits) == {"linear": pytest.approx(2 / 3), "power": 0.0, "log": pytest.approx(1 / 3)}
-    assert all(math.isnan(share) for share in shares(fit_forms(np.zeros(9))).values())
+    assert all(math.isnan(share) for share in shares(fit_regret_curves(np.zeros(9))).values())
 
 
 def test_dimensions_and_coordinates_are_those_of_the_regret():
     regret = xr.DataArray(np.ones((5, 2, 3)).cumsum(0), dims=("time", "agent", "replicate"), coords={"agent": ["x", "y"]})
-    fit = fit_forms(regret)
+    fit = fit_regret_curves(regret)
     assert fit["ssr"].dims == ("agent", "replicate", "form")
     assert fit["label"].sel(agent="x").shape == (3,)
     assert fit.attrs["power"] == "raw"
@@ -110,7 +110,7 @@ def test_dimensions_and_coordinates_are_those_of_the_regret():
 
 def test_fitted_curves_are_those_that_were_scored():
     curves = np.random.default_rng(3).uniform(0, 5, (4, 90)).cumsum(1)
-    fit = fit_forms(curves)
+    fit = fit_regret_curves(curves)
     residuals = xr.DataArray(curves, dims=("curve", "time")) - fitted_regret(fit, T)
     np.testing.assert_allclose((residuals**2).sum("time").transpose("curve", "form"), fit["ssr"], rtol=1e-8)
 
@@ -129,7 +129,7 @@ def test_fitted_curves_are_those_that_were_scored():
 )
 def test_bad_input_is_refused_in_one_sentence(regret, options, message):
     with pytest.raises(xl.InputError, match=message):
-        fit_forms(regret, **options)
+        fit_regret_curves(regret, **options)
 
 
 AGENTS = {
@@ -140,8 +140,10 @@ AGENTS = {
 
 @functools.cache
 def _observed_regret(name):
-    agent = xl.stochastic_ucl(**AGENTS[name])
-    return xl.simulate(agent, xl.landscape("B"), 90, N_SEEDS, seed=5, keep="replicates", progress=False)["observed_regret"]
+    agent = xl.agents.stochastic_ucl(**AGENTS[name])
+    return xl.simulate(agent, xl.tasks.landscape("B"), 90, N_SEEDS, seed=5, keep="replicates", progress=False)[
+        "observed_regret"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -149,13 +151,13 @@ def _observed_regret(name):
     [("linear", "raw", 0.29), ("linear", "log-log", 0.83), ("log", "raw", 0.57), ("log", "log-log", 0.92)],
 )
 def test_the_share_of_seeds_that_get_their_agents_label_is_as_noted(name, power, expected):
-    share = shares(fit_forms(_observed_regret(name), power=power))[name]
+    share = shares(fit_regret_curves(_observed_regret(name), power=power))[name]
     standard_error = math.sqrt(2 * expected * (1 - expected) / N_SEEDS)
     assert abs(share - expected) < 3 * standard_error
 
 
 def test_the_linear_agents_power_law_has_exponent_one():
-    exponents = fit_forms(_observed_regret("linear"))["b"].sel(form="power")
+    exponents = fit_regret_curves(_observed_regret("linear"))["b"].sel(form="power")
     assert exponents.median().item() == pytest.approx(1.0, abs=0.01)
 
 

@@ -22,15 +22,15 @@ from explorelab.comparison.compare import compare
 from explorelab.errors import InputError, InterruptedByUserError
 from explorelab.fitting.model import parsed
 from explorelab.recovery.demo_people import demo_population, on_the_line
-from explorelab.recovery.designs import design
-from explorelab.recovery.simulated_choices import generate
-from explorelab.regret.phenotypes import phenotypes
+from explorelab.recovery.designs import blank_choices
+from explorelab.recovery.simulated_choices import simulate_choices
+from explorelab.regret.phenotypes import label_phenotypes
 from explorelab.report import analysis
 from explorelab.report.make import report
 from explorelab.report.report_agents import models_of
 from explorelab.report.report_settings import noise_of, settings_for
 
-GRID = xl.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
+GRID = xl.tasks.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 AGENTS = ("random-choice", "stochastic-ucl:length_scale=0")
 KEYS = ("data", "regret", "fits", "comparison", "recovery", "prediction", "methods", "references", "repeat")
 FIGURES = ("data", "phenotypes", "estimates", "diagnostics", "comparison", "recovery", "model_recovery", "prediction")
@@ -38,8 +38,8 @@ HOW = {"agents": AGENTS, "quick": True, "progress": False}
 
 
 def people(n: int = 12, horizon: int = 16, blocks: int = 1) -> Choices:
-    agent = xl.stochastic_ucl(prior_mean=6, prior_var=9, temperature=1.5)
-    return generate(design(GRID, n, blocks, horizon), agent, seed=3, progress=False)
+    agent = xl.agents.stochastic_ucl(prior_mean=6, prior_var=9, temperature=1.5)
+    return simulate_choices(blank_choices(GRID, n, blocks, horizon), agent, seed=3, progress=False)
 
 
 class Page(HTMLParser):
@@ -131,7 +131,7 @@ def test_sentences_hold_numbers_that_were_computed_elsewhere(made: Path, page: P
     assert f"That makes {12 * 16} choices" in page.text
     lost = (9.0 * 16 - choices.reward.sum(1)).mean()
     assert f"After 16 choices the mean observed regret was {lost:.1f}" in page.text
-    labels = phenotypes(choices, bootstrap=0)["label"].values
+    labels = label_phenotypes(choices, bootstrap=0)["label"].values
     for form, words in (("linear", "linear"), ("log", "logarithmic")):
         n = int((labels == form).sum())
         assert re.search(rf"\b{n} \({100 * n / 12:.1f} %, 95 % interval [^)]*\) are {words}", page.text)
@@ -139,7 +139,7 @@ def test_sentences_hold_numbers_that_were_computed_elsewhere(made: Path, page: P
 
 def test_the_comparison_is_that_of_compare(made: Path, page: Page) -> None:
     choices = read_choices(made.with_name("choices.csv"))
-    tree = compare(choices, models_of(choices, AGENTS), criterion="bic", starts=2, progress=False)
+    tree = compare(choices, models_of(choices, AGENTS), criterion="bic", n_starts=2, progress=False)
     models = tree["models"].to_dataset()
     for name in AGENTS:
         n = int(models["n_best"].sel(model=name))

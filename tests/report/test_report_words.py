@@ -15,11 +15,11 @@ from explorelab.choices.writing import frame_of, write_choices
 from explorelab.plots.predictive_figure import draw_predictive
 from explorelab.plots.words import who_played, with_paper_named
 from explorelab.recovery.behaviour import of_each
-from explorelab.recovery.designs import design
+from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.parameter_recovery import correlated
 from explorelab.recovery.predictive import _beside, _summaries, compared
 from explorelab.recovery.score import score_test
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.regret.paper_people import NAME
 from explorelab.report.report_agents import described
 from explorelab.report.report_page import _note, _title
@@ -30,7 +30,7 @@ from explorelab.report.sections.regret_section import regret_section
 @pytest.fixture(scope="module")
 def played():
     """Every block visits both arms."""
-    return generate(design(xl.bandit([0.0, 0.1], 1.0), 6, 2, 40), "random-choice", seed=1)
+    return simulate_choices(blank_choices(xl.tasks.bandit([0.0, 0.1], 1.0), 6, 2, 40), "random-choice", seed=1)
 
 
 def found_of(choices):
@@ -62,8 +62,8 @@ def test_robots_among_people_are_counted_apart(played, pilot):
 
 def test_what_agents_and_simulations_play_is_called_simulated(played):
     assert played.players == "simulated"
-    runs = xl.simulate(xl.random_choice(), xl.bandit([0.0, 1.0]), 5, 2, keep="trajectories")
-    assert xl.choices_from_runs(runs, xl.bandit([0.0, 1.0])).players == "simulated"
+    runs = xl.simulate(xl.agents.random_choice(), xl.tasks.bandit([0.0, 1.0]), 5, 2, keep="trajectories")
+    assert xl.choices_from_runs(runs, xl.tasks.bandit([0.0, 1.0])).players == "simulated"
 
 
 def test_unknown_players_are_refused(played):
@@ -137,7 +137,7 @@ def test_a_score_that_never_varies_has_no_z():
 
 def section_of(choices):
     found = SimpleNamespace(choices=choices, missing={})
-    found.phenotypes, found.other_phenotypes = (xl.phenotypes(choices, power, 10) for power in ("raw", "log-log"))
+    found.phenotypes, found.other_phenotypes = (xl.label_phenotypes(choices, power, 10) for power in ("raw", "log-log"))
     return regret_section(found)
 
 
@@ -163,8 +163,8 @@ def test_one_block_is_told_of_as_one(played):
 
 @pytest.mark.parametrize("own_task", [True, False])
 def test_a_report_names_the_paper_where_the_task_is_the_papers_and_nowhere_else(own_task):
-    task = xl.landscape("B") if own_task else xl.grid(np.arange(100.0).reshape(10, 10))
-    section = section_of(generate(design(task, 3, 1, 90), "random-choice", seed=1))
+    task = xl.tasks.landscape("B") if own_task else xl.tasks.grid(np.arange(100.0).reshape(10, 10))
+    section = section_of(simulate_choices(blank_choices(task, 3, 1, 90), "random-choice", seed=1))
     said = said_in(section)
     assert (NAME in said) == own_task
     assert ("paper" in said) == own_task

@@ -64,7 +64,7 @@ def problems(draw, shapes=USUAL):
     n, horizon = draw(st.sampled_from(shapes))
     few = draw(st.booleans())  # from few values, so that some arms tie
     means = draw(vectors(n, st.sampled_from([0.0, 1.0, 2.5]) if few else values))
-    task = xl.bandit(means, draw(variances))
+    task = xl.tasks.bandit(means, draw(variances))
     cost = np.array(draw(vectors(n * n, st.floats(0, 5).map(lambda x: round(x, 2))))).reshape(n, n)
     np.fill_diagonal(cost, 0)
     prior_var = draw(vectors(n, st.one_of(variances, st.just(math.inf)))) if n > 1 else [draw(variances)]
@@ -87,8 +87,8 @@ def independent_beliefs(task, prior):
 @given(problem=problems(EDGES))
 def test_deterministic_ucl_plays_the_pseudocode(ties, problem):
     task, cost, prior, horizon, seed = problem
-    task = xl.with_costs(task, cost)
-    ours = run(xl.deterministic_ucl(**prior, ties=ties), task, horizon, seed)
+    task = xl.tasks.with_costs(task, cost)
+    ours = run(xl.agents.deterministic_ucl(**prior, ties=ties), task, horizon, seed)
     beliefs = independent_beliefs(task, prior)
     agree(
         ours,
@@ -105,9 +105,9 @@ def test_deterministic_ucl_plays_the_pseudocode(ties, problem):
 @given(problem=problems(), rate=st.floats(0.05, 20))
 def test_stochastic_ucl_plays_the_pseudocode(cooling, parameter, kind, problem, rate):
     task, cost, prior, horizon, seed = problem
-    task = xl.with_costs(task, cost, kind=kind)
+    task = xl.tasks.with_costs(task, cost, kind=kind)
     schedule = {parameter: rate} if parameter else {}
-    ours = run(xl.stochastic_ucl(**prior, cooling=cooling, **schedule), task, horizon, seed)
+    ours = run(xl.agents.stochastic_ucl(**prior, cooling=cooling, **schedule), task, horizon, seed)
     beliefs = independent_beliefs(task, prior)
     theirs = play(task, horizon, seed, reference.stochastic_ucl, beliefs, cooling, rate, prior["credibility_power"])
     agree(ours, theirs, cost, kind)
@@ -118,8 +118,8 @@ def test_stochastic_ucl_plays_the_pseudocode(cooling, parameter, kind, problem, 
 @given(problem=problems([(1, 4), (5, 80)]))
 def test_block_ucl_plays_the_pseudocode(ties, problem):
     task, cost, prior, horizon, seed = problem
-    task = xl.with_costs(task, cost)
-    ours = run(xl.block_ucl(**prior, ties=ties), task, horizon, seed)
+    task = xl.tasks.with_costs(task, cost)
+    ours = run(xl.agents.block_ucl(**prior, ties=ties), task, horizon, seed)
     beliefs = independent_beliefs(task, prior)
     agree(ours, play(task, horizon, seed, reference.block_ucl, beliefs, ties, prior["credibility_power"]), cost)
 
@@ -149,8 +149,8 @@ def test_graphical_block_ucl_plays_the_pseudocode(ties, problem, undirected, dat
     edges = data.draw(strongly_connected(task.n_arms, undirected))
     start = data.draw(st.integers(0, task.n_arms - 1))
     graph = [(a, b, length) for (a, b), length in edges.items()]
-    task = xl.with_costs(xl.on_graph(task, graph, directed=not undirected, start=start), cost)
-    ours = run(xl.block_ucl(**prior, ties=ties), task, horizon, seed)
+    task = xl.tasks.with_costs(xl.tasks.on_graph(task, graph, directed=not undirected, start=start), cost)
+    ours = run(xl.agents.block_ucl(**prior, ties=ties), task, horizon, seed)
     both_ways = edges | {(b, a): length for (a, b), length in edges.items()} if undirected else edges
     beliefs = independent_beliefs(task, prior)
     theirs = play(
@@ -172,8 +172,8 @@ def test_graphical_block_ucl_plays_the_pseudocode(ties, problem, undirected, dat
 def test_block_ucl_is_graphical_block_ucl_on_the_complete_graph(problem):
     task, _, prior, horizon, seed = problem
     complete = [(i, j) for i in range(task.n_arms) for j in range(i)]
-    agent = xl.block_ucl(**prior)
-    anywhere, on_graph = run(agent, task, horizon, seed), run(agent, xl.on_graph(task, complete), horizon, seed)
+    agent = xl.agents.block_ucl(**prior)
+    anywhere, on_graph = run(agent, task, horizon, seed), run(agent, xl.tasks.on_graph(task, complete), horizon, seed)
     np.testing.assert_array_equal(anywhere.choice, on_graph.choice)
 
 
@@ -206,10 +206,10 @@ def with_learner(agent, learner):
 @given(problem=problems([(5, 40)]), rank=st.integers(1, 5))
 def test_both_forms_of_the_correlated_learner_play_naive_conditioning(form, problem, rank):
     task, cost, prior, horizon, seed = problem
-    task = xl.with_costs(task, cost)
+    task = xl.tasks.with_costs(task, cost)
     cov = random_covariance(task.n_arms, rank, seed)
     noise_var, mean = prior["noise_var"], np.arange(5.0) + prior["prior_mean"]
-    agent = xl.deterministic_ucl(prior_mean=mean, prior_cov=cov, noise_var=noise_var)
+    agent = xl.agents.deterministic_ucl(prior_mean=mean, prior_cov=cov, noise_var=noise_var)
     agent = with_learner(agent, learner_forms()[form])
     beliefs = reference.conditioned(mean, cov, noise_var)
     agree(run(agent, task, horizon, seed), play(task, horizon, seed, reference.deterministic_ucl, beliefs), cost)
@@ -217,26 +217,26 @@ def test_both_forms_of_the_correlated_learner_play_naive_conditioning(form, prob
 
 @pytest.mark.parametrize("form", ["covariance", "square-root"])
 def test_a_prior_that_depends_on_x_alone_plays_naive_conditioning(form):
-    task, horizon, seed = xl.landscape("B", 10.0), 60, 3
+    task, horizon, seed = xl.tasks.landscape("B", 10.0), 60, 3
     mean = 30 + 0.01 * np.arange(100)  # or squares of one row would tie for ever, and rounding would decide
-    agent = xl.deterministic_ucl(prior_mean=mean, prior_cov=x_only())
+    agent = xl.agents.deterministic_ucl(prior_mean=mean, prior_cov=x_only())
     agent = with_learner(agent, learner_forms()[form])
     beliefs = reference.conditioned(mean, x_only(), 10.0)
     agree(run(agent, task, horizon, seed), play(task, horizon, seed, reference.deterministic_ucl, beliefs))
 
 
 def test_covariance_and_square_root_agree_over_a_long_horizon():
-    task = xl.with_noise(xl.line(np.sin(np.arange(12.0))), 1.0)
+    task = xl.tasks.with_noise(xl.tasks.line(np.sin(np.arange(12.0))), 1.0)
     cov = reference.kernel_covariance(task.places, 4.0, 3.0)
-    agent = xl.stochastic_ucl(prior_mean=np.linspace(0, 1, 12), prior_cov=cov, temperature=0.3)
+    agent = xl.agents.stochastic_ucl(prior_mean=np.linspace(0, 1, 12), prior_cov=cov, temperature=0.3)
     played = [run(with_learner(agent, form), task, 240, 8) for form in learner_forms().values()]
     np.testing.assert_array_equal(played[0].choice, played[1].choice)
 
 
 @pytest.mark.parametrize("length_scale", [0.5, 4.0])
 def test_correlated_stochastic_ucl_on_a_grid_plays_naive_conditioning(length_scale):
-    task, horizon, seed = xl.grid(np.arange(12.0).reshape(3, 4) % 5, 2.0), 70, 5
-    agent = xl.stochastic_ucl(prior_mean=3.0, prior_var=9.0, length_scale=length_scale, temperature=0.7)
+    task, horizon, seed = xl.tasks.grid(np.arange(12.0).reshape(3, 4) % 5, 2.0), 70, 5
+    agent = xl.agents.stochastic_ucl(prior_mean=3.0, prior_var=9.0, length_scale=length_scale, temperature=0.7)
     beliefs = reference.conditioned(3.0, reference.kernel_covariance(task.places, 9.0, length_scale), 2.0)
     theirs = play(task, horizon, seed, reference.stochastic_ucl, beliefs, "constant", 0.7)
     agree(run(agent, task, horizon, seed), theirs)
@@ -244,11 +244,13 @@ def test_correlated_stochastic_ucl_on_a_grid_plays_naive_conditioning(length_sca
 
 def test_correlated_block_ucl_on_a_weighted_graph_plays_naive_conditioning():
     edges = {(0, 1): 1.0, (1, 2): 2.0, (2, 3): 0.5, (3, 0): 4.0, (1, 3): 1.5, (4, 0): 1.0, (3, 4): 1.0}
-    task = xl.on_graph(xl.line([1.0, 3, 2, 5, 4], 2.0), [(*pair, w) for pair, w in edges.items()], directed=True, start=2)
+    task = xl.tasks.on_graph(
+        xl.tasks.line([1.0, 3, 2, 5, 4], 2.0), [(*pair, w) for pair, w in edges.items()], directed=True, start=2
+    )
     mean = np.array([2.0, 2.1, 2.2, 2.3, 2.4])
-    agent = xl.block_ucl(prior_mean=mean, prior_var=9.0, length_scale=2.0)
+    agent = xl.agents.block_ucl(prior_mean=mean, prior_var=9.0, length_scale=2.0)
     beliefs = reference.conditioned(mean, reference.kernel_covariance(task.places, 9.0, 2.0), 2.0)
-    ours = run(agent, xl.with_costs(task, "edges"), 100, 6)
+    ours = run(agent, xl.tasks.with_costs(task, "edges"), 100, 6)
     theirs = play(task, 100, 6, reference.graphical_block_ucl, beliefs, edges, 2)
     lengths = [[edges.get((i, j), 0.0) for j in range(5)] for i in range(5)]
     agree(ours, theirs, lengths, start=2)
@@ -256,8 +258,8 @@ def test_correlated_block_ucl_on_a_weighted_graph_plays_naive_conditioning():
 
 @pytest.mark.parametrize("prior", [{"length_scale": 1e-3, "prior_var": 4.0}, {"prior_cov": 4.0 * np.eye(10)}], ids=str)
 def test_a_correlated_learner_without_correlation_is_the_independent_one(prior):
-    task = xl.profile("B", 4.0)
-    agents = [xl.stochastic_ucl(prior_mean=30.0, **p) for p in ({"prior_var": 4.0}, prior)]
+    task = xl.tasks.profile("B", 4.0)
+    agents = [xl.agents.stochastic_ucl(prior_mean=30.0, **p) for p in ({"prior_var": 4.0}, prior)]
     plain, correlated_too = (run(agent, task, 80, 2) for agent in agents)
     np.testing.assert_array_equal(plain.choice, correlated_too.choice)
 

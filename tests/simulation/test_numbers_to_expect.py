@@ -43,32 +43,34 @@ PEOPLE_SEEDS, BLOCK_SEEDS = 2000, 250
 def person(kind):
     """2 000 games of the agent that looks like a person of linear or of logarithmic regret."""
     agents = {
-        "linear": xl.stochastic_ucl(prior_mean=30.0, prior_var=1000.0, temperature=4.0),
-        "log": xl.stochastic_ucl(prior_mean=200.0, prior_var=10.0, length_scale=4.0, temperature=1.0),
+        "linear": xl.agents.stochastic_ucl(prior_mean=30.0, prior_var=1000.0, temperature=4.0),
+        "log": xl.agents.stochastic_ucl(prior_mean=200.0, prior_var=10.0, length_scale=4.0, temperature=1.0),
     }
-    return xl.simulate(agents[kind], xl.landscape("B"), 90, PEOPLE_SEEDS, SEED, times=[90], keep="replicates")
+    return xl.simulate(agents[kind], xl.tasks.landscape("B"), 90, PEOPLE_SEEDS, SEED, times=[90], keep="replicates")
 
 
 @cache
 def blocks(ties, horizon, replicates):
     """Block UCL on the 10 x 10 grid with distances as costs."""
-    agent = xl.block_ucl(prior_mean=200.0, prior_var=1e6, ties=ties)
-    task = xl.with_costs(xl.landscape("B", 1.0), "distance")
+    agent = xl.agents.block_ucl(prior_mean=200.0, prior_var=1e6, ties=ties)
+    task = xl.tasks.with_costs(xl.tasks.landscape("B", 1.0), "distance")
     return xl.simulate(agent, task, horizon, replicates, SEED, times=[horizon], keep="replicates")
 
 
 @cache
 def ten_arms():
     """Block UCL on the ten arms of the profile."""
-    agent = xl.block_ucl(prior_mean=200.0, prior_var=1e6, ties="random")
-    return xl.simulate(agent, xl.profile("B", 1.0), 16383, 500, SEED, times=[16383], keep="replicates")
+    agent = xl.agents.block_ucl(prior_mean=200.0, prior_var=1e6, ties="random")
+    return xl.simulate(agent, xl.tasks.profile("B", 1.0), 16383, 500, SEED, times=[16383], keep="replicates")
 
 
 @cache
 def on_the_line(ties):
     """Graphical block UCL on the ten arms in a row."""
-    agent = xl.block_ucl(prior_mean=40.0, prior_var=1e6, ties=ties)
-    return xl.simulate(agent, xl.on_graph(xl.profile("B", 6.25)), 16383, 500, SEED, times=[16383], keep="replicates")
+    agent = xl.agents.block_ucl(prior_mean=40.0, prior_var=1e6, ties=ties)
+    return xl.simulate(
+        agent, xl.tasks.on_graph(xl.tasks.profile("B", 6.25)), 16383, 500, SEED, times=[16383], keep="replicates"
+    )
 
 
 def standard_errors_apart(values, noted, noted_seeds):
@@ -142,11 +144,11 @@ def test_regret_on_the_line_with_random_ties():
 @pytest.mark.parametrize(
     ("algorithm", "task", "horizon", "regret", "ratio"),
     [
-        ("block", xl.landscape("B", 1.0), 127, 3739, 10.9),
-        ("block", xl.landscape("B", 1.0), 1023, 24083, 2.2),
-        ("block", xl.landscape("B", 1.0), 16383, 24083, 2.9),
-        ("block", xl.profile("B", 1.0), 16383, 926, 7.5),
-        ("graphical", xl.profile("B", 6.25), 16383, 951, 109),
+        ("block", xl.tasks.landscape("B", 1.0), 127, 3739, 10.9),
+        ("block", xl.tasks.landscape("B", 1.0), 1023, 24083, 2.2),
+        ("block", xl.tasks.landscape("B", 1.0), 16383, 24083, 2.9),
+        ("block", xl.tasks.profile("B", 1.0), 16383, 926, 7.5),
+        ("graphical", xl.tasks.profile("B", 6.25), 16383, 951, 109),
     ],
     ids=["grid, 127", "grid, 1023", "grid, 16383", "ten arms", "line"],
 )

@@ -12,14 +12,16 @@ import xarray as xr
 from scipy import stats
 
 import explorelab as xl
-from explorelab.agents import parameters_of
+from explorelab.agents.naming import parameters_of
 from tests.support.beliefs import choosing_and_committing, one_of_each
 
 CURVES = ["regret", "observed_regret", "transitions", "cost"]
-FIVE = xl.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.2)
+FIVE = xl.tasks.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.2)
 COSTS = np.arange(25.0).reshape(5, 5) * (1 - np.eye(5))
-COSTLY = xl.with_costs(FIVE, COSTS)
-GRAPH = xl.on_graph(xl.line([1.0, 3, 2, 5], 2.0), [(0, 1, 2.0), (1, 2, 1.0), (2, 3, 0.5), (3, 0, 4.0)], directed=True)
+COSTLY = xl.tasks.with_costs(FIVE, COSTS)
+GRAPH = xl.tasks.on_graph(
+    xl.tasks.line([1.0, 3, 2, 5], 2.0), [(0, 1, 2.0), (1, 2, 1.0), (2, 3, 0.5), (3, 0, 4.0)], directed=True
+)
 
 
 # The same whatever the division of the work ---------------------------------------------------------------------------
@@ -28,9 +30,14 @@ GRAPH = xl.on_graph(xl.line([1.0, 3, 2, 5], 2.0), [(0, 1, 2.0), (1, 2, 1.0), (2,
 @pytest.mark.parametrize(
     ("agent", "task", "horizon", "replicates"),
     [
-        (xl.stochastic_ucl(temperature=0.3), FIVE, 200, 5000),
-        (xl.block_ucl(prior_mean=3.0, prior_var=9.0, length_scale=2.0), GRAPH, 80, 3000),
-        (xl.deterministic_ucl(prior_mean=30.0, prior_var=100.0, length_scale=4.0), xl.landscape("B", 10.0), 30, 600),
+        (xl.agents.stochastic_ucl(temperature=0.3), FIVE, 200, 5000),
+        (xl.agents.block_ucl(prior_mean=3.0, prior_var=9.0, length_scale=2.0), GRAPH, 80, 3000),
+        (
+            xl.agents.deterministic_ucl(prior_mean=30.0, prior_var=100.0, length_scale=4.0),
+            xl.tasks.landscape("B", 10.0),
+            30,
+            600,
+        ),
     ],
     ids=["stochastic", "correlated block on a graph", "correlated on 100 arms"],
 )
@@ -44,8 +51,8 @@ ON_SOME_CORES = """
 import os, sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[1])])
 import explorelab as xl
-agent = xl.stochastic_ucl(prior_mean=3.0, prior_var=4.0, length_scale=1.5)
-result = xl.simulate(agent, xl.profile("B", 9.0), 25, 700, 4, keep="trajectories")
+agent = xl.agents.stochastic_ucl(prior_mean=3.0, prior_var=4.0, length_scale=1.5)
+result = xl.simulate(agent, xl.tasks.profile("B", 9.0), 25, 700, 4, keep="trajectories")
 result.to_netcdf(sys.argv[2], engine="scipy")
 """
 
@@ -62,16 +69,22 @@ def test_the_number_of_cores_changes_not_one_bit(tmp_path):
 @pytest.fixture(scope="module")
 def played():
     """One simulation with everything kept, for the tests that only look at what came back."""
-    return xl.simulate(xl.stochastic_ucl(), COSTLY, 60, 300, 5, keep="trajectories", visits="times", precision="double")
+    return xl.simulate(
+        xl.agents.stochastic_ucl(), COSTLY, 60, 300, 5, keep="trajectories", visits="times", precision="double"
+    )
 
 
 def test_the_same_seed_gives_the_same_result(played):
-    again = xl.simulate(xl.stochastic_ucl(), COSTLY, 60, 300, 5, keep="trajectories", visits="times", precision="double")
+    again = xl.simulate(
+        xl.agents.stochastic_ucl(), COSTLY, 60, 300, 5, keep="trajectories", visits="times", precision="double"
+    )
     xr.testing.assert_identical(played, again)
 
 
 def test_another_seed_gives_another_result(played):
-    other = xl.simulate(xl.stochastic_ucl(), COSTLY, 60, 300, 6, keep="trajectories", visits="times", precision="double")
+    other = xl.simulate(
+        xl.agents.stochastic_ucl(), COSTLY, 60, 300, 6, keep="trajectories", visits="times", precision="double"
+    )
     assert np.isin(played.reward, other.reward).mean() < 1e-3  # chance makes a few of 2^32 values meet
 
 
@@ -79,7 +92,9 @@ def test_no_two_steps_share_their_noise(played):
     assert len(np.unique(played.reward - FIVE.means[played.choice.values])) == 60 * 300
 
 
-@pytest.mark.parametrize("agent", [xl.stochastic_ucl(), xl.thompson(prior_var=1.0)], ids=lambda agent: agent.name)
+@pytest.mark.parametrize(
+    "agent", [xl.agents.stochastic_ucl(), xl.agents.thompson(prior_var=1.0)], ids=lambda agent: agent.name
+)
 def test_a_replicate_is_the_same_however_many_others_there_are(agent):
     few, many = (xl.simulate(agent, FIVE, 30, n, 2, keep="trajectories") for n in (300, 1000))
     np.testing.assert_array_equal(few.choice, many.choice[:300])
@@ -87,7 +102,7 @@ def test_a_replicate_is_the_same_however_many_others_there_are(agent):
 
 
 def test_a_step_is_the_same_however_many_follow(played):
-    short = xl.simulate(xl.stochastic_ucl(), COSTLY, 20, 300, 5, keep="trajectories", precision="double")
+    short = xl.simulate(xl.agents.stochastic_ucl(), COSTLY, 20, 300, 5, keep="trajectories", precision="double")
     np.testing.assert_array_equal(short.choice, played.choice[:, :20])
 
 
@@ -95,46 +110,46 @@ def test_a_step_is_the_same_however_many_follow(played):
 
 
 def test_a_sweep_is_separate_runs():
-    swept = xl.simulate(xl.stochastic_ucl(prior_var=4.0), FIVE, 20, 300, 1, sweep={"temperature": [0.1, 1.0, 10.0]})
+    swept = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0), FIVE, 20, 300, 1, sweep={"temperature": [0.1, 1.0, 10.0]})
     for temperature in (0.1, 1.0, 10.0):
-        alone = xl.simulate(xl.stochastic_ucl(prior_var=4.0, temperature=temperature), FIVE, 20, 300, 1)
+        alone = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0, temperature=temperature), FIVE, 20, 300, 1)
         for name in alone.data_vars:
             np.testing.assert_allclose(swept[name].sel(temperature=temperature), alone[name], rtol=1e-12)
 
 
 def test_a_sweep_over_two_parameters_has_every_combination():
     sweep = {"temperature": [0.1, 1.0], "prior_mean": [0.0, 1.0, 2.0]}
-    swept = xl.simulate(xl.stochastic_ucl(prior_var=4.0), FIVE, 20, 300, 1, sweep=sweep)
-    alone = xl.simulate(xl.stochastic_ucl(prior_var=4.0, temperature=0.1, prior_mean=2.0), FIVE, 20, 300, 1)
+    swept = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0), FIVE, 20, 300, 1, sweep=sweep)
+    alone = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0, temperature=0.1, prior_mean=2.0), FIVE, 20, 300, 1)
     assert swept.regret_mean.dims == ("temperature", "prior_mean", "time")
     np.testing.assert_allclose(swept.regret_mean.sel(temperature=0.1, prior_mean=2.0), alone.regret_mean, rtol=1e-12)
 
 
 def test_a_sweep_over_length_scales_may_include_zero():
     """Zero is the independent learner, the others are the correlated one: two compiled calls, one result."""
-    task, prior = xl.profile("B", 9.0), {"prior_mean": 30.0, "prior_var": 100.0}
-    swept = xl.simulate(xl.deterministic_ucl(**prior), task, 15, 300, 1, sweep={"length_scale": [2.0, 0.0]})
+    task, prior = xl.tasks.profile("B", 9.0), {"prior_mean": 30.0, "prior_var": 100.0}
+    swept = xl.simulate(xl.agents.deterministic_ucl(**prior), task, 15, 300, 1, sweep={"length_scale": [2.0, 0.0]})
     for length_scale in (2.0, 0.0):
-        alone = xl.simulate(xl.deterministic_ucl(**prior, length_scale=length_scale), task, 15, 300, 1)
+        alone = xl.simulate(xl.agents.deterministic_ucl(**prior, length_scale=length_scale), task, 15, 300, 1)
         np.testing.assert_allclose(swept.regret_mean.sel(length_scale=length_scale), alone.regret_mean, rtol=1e-12)
 
 
 def test_a_sweep_remembers_what_the_agent_was_given_by_position():
-    swept = xl.simulate(xl.deterministic_ucl(5.0, 0.1), FIVE, 20, 300, 1, sweep={"credibility_power": [1.0, 2.0]})
-    alone = xl.simulate(xl.deterministic_ucl(prior_mean=5.0, prior_var=0.1), FIVE, 20, 300, 1)
+    swept = xl.simulate(xl.agents.deterministic_ucl(5.0, 0.1), FIVE, 20, 300, 1, sweep={"credibility_power": [1.0, 2.0]})
+    alone = xl.simulate(xl.agents.deterministic_ucl(prior_mean=5.0, prior_var=0.1), FIVE, 20, 300, 1)
     np.testing.assert_array_equal(swept.regret_mean.sel(credibility_power=1.0), alone.regret_mean)
 
 
 def test_what_is_kept_by_itself_is_the_same_for_all_parts_of_a_sweep():
     """One setting alone would fit the memory and three would not: the sweep as a whole decides."""
-    task = xl.line([0.0, 1.0, 2.0])
+    task = xl.tasks.line([0.0, 1.0, 2.0])
     sweep = {"length_scale": [0.0, 1.0, 2.0, 3.0]}
-    result = xl.simulate(xl.deterministic_ucl(prior_var=1.0), task, 15, 2000, sweep=sweep, memory=6 << 20)
+    result = xl.simulate(xl.agents.deterministic_ucl(prior_var=1.0), task, 15, 2000, sweep=sweep, memory=6 << 20)
     assert result.regret_mean.sizes["length_scale"] == 4
 
 
 def test_a_sweep_with_a_value_for_each_arm_is_numbered():
-    swept = xl.simulate(xl.mean_greedy(), FIVE, 10, 20, sweep={"prior_mean": [np.zeros(5), np.ones(5)]})
+    swept = xl.simulate(xl.agents.mean_greedy(), FIVE, 10, 20, sweep={"prior_mean": [np.zeros(5), np.ones(5)]})
     assert swept.prior_mean.values.tolist() == ["0", "1"]
 
 
@@ -146,14 +161,14 @@ def test_a_sweep_with_a_value_for_each_arm_is_numbered():
     [("statistics", set()), ("replicates", set(CURVES)), ("trajectories", {*CURVES, "choice", "reward", "chosen"})],
 )
 def test_what_is_kept_is_what_was_asked_for(keep, extra):
-    result = xl.simulate(xl.ucb1(), FIVE, 15, 30, keep=keep)
+    result = xl.simulate(xl.agents.ucb1(), FIVE, 15, 30, keep=keep)
     always = {f"{name}_{statistic}" for name in (*CURVES, "visits") for statistic in ("mean", "se")}
     assert set(result.data_vars) == always | extra
 
 
 def test_replicates_are_kept_by_themselves_where_they_fit():
-    assert "regret" in xl.simulate(xl.ucb1(), FIVE, 15, 30)
-    assert "regret" not in xl.simulate(xl.ucb1(), FIVE, 15, 30_000, memory=1 << 20)
+    assert "regret" in xl.simulate(xl.agents.ucb1(), FIVE, 15, 30)
+    assert "regret" not in xl.simulate(xl.agents.ucb1(), FIVE, 15, 30_000, memory=1 << 20)
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -171,25 +186,25 @@ def test_visits_are_those_of_the_trajectories(played):
 @pytest.mark.parametrize("prior_var", [0.0, 1e-8, 1e-3, 1.0, math.inf])
 def test_visits_sum_to_the_time(prior_var):
     """Whatever a belief counts its prior as: a tight one is worth more rewards than float32 can count singly."""
-    agent = xl.stochastic_ucl(prior_var=prior_var)
+    agent = xl.agents.stochastic_ucl(prior_var=prior_var)
     result = xl.simulate(agent, FIVE, 40, 20, times=[1, 7, 40], visits="times")
     np.testing.assert_allclose(result.visits_mean.sum("arm"), [1, 7, 40], rtol=1e-12)
 
 
 def test_visits_sum_to_the_time_for_a_correlated_belief():
-    agent = xl.stochastic_ucl(prior_var=1.0, length_scale=1.0)
-    result = xl.simulate(agent, xl.line(FIVE.means, 1.0), 40, 20, times=[1, 7, 40], visits="times")
+    agent = xl.agents.stochastic_ucl(prior_var=1.0, length_scale=1.0)
+    result = xl.simulate(agent, xl.tasks.line(FIVE.means, 1.0), 40, 20, times=[1, 7, 40], visits="times")
     np.testing.assert_allclose(result.visits_mean.sum("arm"), [1, 7, 40], rtol=1e-12)
 
 
 def test_the_times_asked_for_are_those_recorded():
-    every, some = (xl.simulate(xl.ucb1(), FIVE, 50, 30, times=t, keep="replicates") for t in (None, [40, 3, 17]))
+    every, some = (xl.simulate(xl.agents.ucb1(), FIVE, 50, 30, times=t, keep="replicates") for t in (None, [40, 3, 17]))
     assert some.time.values.tolist() == [3, 17, 40]
     np.testing.assert_allclose(some.regret, every.regret.sel(time=[3, 17, 40]), rtol=1e-6)
 
 
 def test_a_long_horizon_is_thinned_to_a_few_hundred_times_with_both_ends():
-    times = xl.simulate(xl.ucb1(), FIVE, 5000, 2).time.values
+    times = xl.simulate(xl.agents.ucb1(), FIVE, 5000, 2).time.values
     assert (times[0], times[-1]) == (1, 5000)
     assert 100 < len(times) < 300
 
@@ -210,26 +225,26 @@ def test_observed_regret_is_regret_on_average(played):
 
 
 def test_one_replicate_has_a_mean_but_no_standard_error():
-    result = xl.simulate(xl.ucb1(), FIVE, 20, 1)
+    result = xl.simulate(xl.agents.ucb1(), FIVE, 20, 1)
     assert np.isfinite(result.regret_mean).all()
     assert np.isnan(result.regret_se).all()
 
 
 def test_single_and_double_precision_have_the_same_regret():
-    single, double = (xl.simulate(xl.stochastic_ucl(), FIVE, 100, 4000, 9, precision=p) for p in ("single", "double"))
+    single, double = (xl.simulate(xl.agents.stochastic_ucl(), FIVE, 100, 4000, 9, precision=p) for p in ("single", "double"))
     assert abs(single.regret_mean[-1] - double.regret_mean[-1]) < 3 * double.regret_se[-1]
 
 
 @pytest.mark.parametrize("times", [[200_000], None], ids=["one time", "default times"])
 def test_sums_do_not_stall_in_single_precision(times):
     """Over a long horizon, regret must still be the gaps times the visits, which are counted exactly."""
-    result = xl.simulate(xl.epsilon_greedy(epsilon=0.3), FIVE, 200_000, 4, 1, times=times)
+    result = xl.simulate(xl.agents.epsilon_greedy(epsilon=0.3), FIVE, 200_000, 4, 1, times=times)
     assert result.regret_mean[-1] == pytest.approx(float(FIVE.gaps @ result.visits_mean.values), rel=1e-9)
 
 
 def test_rewards_do_not_stall_in_single_precision():
     """A large mean and little noise: the sum of rewards is known to within a few of its standard deviations."""
-    result = xl.simulate(xl.ucb1(), xl.bandit([1000.0], 1.0), 200_000, 4, 1, times=[200_000])
+    result = xl.simulate(xl.agents.ucb1(), xl.tasks.bandit([1000.0], 1.0), 200_000, 4, 1, times=[200_000])
     assert abs(result.observed_regret_mean[-1]) < 5 * math.sqrt(200_000 / 4)
 
 
@@ -240,7 +255,13 @@ def test_rewards_do_not_stall_in_single_precision():
 def gaussian(request):
     """Standard normal reward noise, as it comes out of a simulation."""
     return xl.simulate(
-        xl.deterministic_ucl(), xl.bandit([0.0], 1.0), 100, 2000, 11, keep="trajectories", precision=request.param
+        xl.agents.deterministic_ucl(),
+        xl.tasks.bandit([0.0], 1.0),
+        100,
+        2000,
+        11,
+        keep="trajectories",
+        precision=request.param,
     ).reward.values
 
 
@@ -268,9 +289,9 @@ def test_noise_is_uncorrelated_over_time_and_replicates(gaussian):
 @pytest.fixture(scope="module", params=["single", "double"])
 def integers(request):
     """The paper's reward noise, -5 .. 5."""
-    task = xl.with_noise(xl.bandit([0.0]), xl.integer_noise(5))
+    task = xl.tasks.with_noise(xl.tasks.bandit([0.0]), xl.tasks.integer_noise(5))
     return xl.simulate(
-        xl.deterministic_ucl(), task, 100, 500, 12, keep="trajectories", precision=request.param
+        xl.agents.deterministic_ucl(), task, 100, 500, 12, keep="trajectories", precision=request.param
     ).reward.values.ravel()
 
 
@@ -283,12 +304,14 @@ def test_integer_noise_is_uniform_on_its_eleven_values(integers):
 def test_integer_noise_has_variance_ten(integers):
     """The fourth moment of a uniform integer on -5 .. 5 is 178, so the variance of its square is 78."""
     assert abs((integers**2).mean() - 10) < 4 * math.sqrt(78 / integers.size)
-    assert xl.integer_noise(5).var == 10
+    assert xl.tasks.integer_noise(5).var == 10
 
 
 def test_noise_does_not_depend_on_the_choice():
     """Reward noise and decision come from one call of the generator: they must have nothing to do with each other."""
-    result = xl.simulate(xl.epsilon_greedy(epsilon=1.0), xl.bandit(np.zeros(4), 1.0), 50, 2000, 13, keep="trajectories")
+    result = xl.simulate(
+        xl.agents.epsilon_greedy(epsilon=1.0), xl.tasks.bandit(np.zeros(4), 1.0), 50, 2000, 13, keep="trajectories"
+    )
     groups = [result.reward.values[result.choice.values == arm] for arm in range(4)]
     assert stats.f_oneway(*groups).pvalue > 1e-3
 
@@ -296,8 +319,8 @@ def test_noise_does_not_depend_on_the_choice():
 @pytest.mark.parametrize(("kind", "ratio"), [("exponential", 1.0), ("uniform", 1 / math.sqrt(3))])
 def test_random_costs_have_the_mean_and_spread_they_should(kind, ratio):
     """All moves alike: the cost of n moves has mean 3 n, and a standard deviation of 3 ratio sqrt(n)."""
-    task = xl.with_costs(FIVE, 3.0, kind=kind)
-    result = xl.simulate(xl.epsilon_greedy(epsilon=1.0), task, 50, 1000, 14, keep="replicates", times=[50])
+    task = xl.tasks.with_costs(FIVE, 3.0, kind=kind)
+    result = xl.simulate(xl.agents.epsilon_greedy(epsilon=1.0), task, 50, 1000, 14, keep="replicates", times=[50])
     moves, cost = result.transitions.values[:, 0], result.cost.values[:, 0]
     z = (cost - 3 * moves) / (3 * ratio * np.sqrt(moves))
     assert abs(z.mean()) < 4 / math.sqrt(1000)
@@ -305,8 +328,8 @@ def test_random_costs_have_the_mean_and_spread_they_should(kind, ratio):
 
 
 def test_random_costs_are_drawn_anew_for_every_move():
-    task = xl.with_costs(xl.bandit([0.0, 1.0]), 1.0, kind="uniform")
-    cost = xl.simulate(xl.epsilon_greedy(epsilon=1.0), task, 50, 100, 14, keep="replicates").cost.values
+    task = xl.tasks.with_costs(xl.tasks.bandit([0.0, 1.0]), 1.0, kind="uniform")
+    cost = xl.simulate(xl.agents.epsilon_greedy(epsilon=1.0), task, 50, 100, 14, keep="replicates").cost.values
     paid = np.diff(cost, axis=1)
     assert len(np.unique(paid[paid > 0])) > 0.99 * (paid > 0).sum()
 
@@ -332,19 +355,19 @@ WEIGHTED.add_weighted_edges_from([(0, 1, 2.0), (1, 2, 1.0), (2, 3, 0.5), (3, 0, 
 
 # Every agent on a plain bandit: test_rivals.
 TASKS = {
-    "grid with distance costs": xl.with_costs(xl.grid([[1.0, 3.0], [2.0, 5.0]], 2.0)),
-    "weighted directed graph with random costs": xl.with_costs(
-        xl.on_graph(xl.bandit([1.0, 3.0, 2.0, 5.0], 2.0), WEIGHTED), "edges", kind="exponential"
+    "grid with distance costs": xl.tasks.with_costs(xl.tasks.grid([[1.0, 3.0], [2.0, 5.0]], 2.0)),
+    "weighted directed graph with random costs": xl.tasks.with_costs(
+        xl.tasks.on_graph(xl.tasks.bandit([1.0, 3.0, 2.0, 5.0], 2.0), WEIGHTED), "edges", kind="exponential"
     ),
 }
 
 
-@pytest.mark.parametrize("name", xl.AGENTS)
+@pytest.mark.parametrize("name", xl.agents.AGENTS)
 def test_every_agent_plays_on_a_grid(name):
     check_that_it_plays(name, "grid with distance costs")
 
 
-@pytest.mark.parametrize("name", one_of_each(choosing_and_committing, xl.AGENTS))
+@pytest.mark.parametrize("name", one_of_each(choosing_and_committing, xl.agents.AGENTS))
 def test_every_agent_plays_on_a_graph(name):
     check_that_it_plays(name, "weighted directed graph with random costs")
 
@@ -352,7 +375,7 @@ def test_every_agent_plays_on_a_graph(name):
 def check_that_it_plays(name, task):
     placeless = TASKS[task].places is None
     needed = {"length_scale": 0.0} if placeless and parameters_of(name).get("length_scale") else {}
-    agent = xl.AGENTS[name](**needed)
+    agent = xl.agents.AGENTS[name](**needed)
     if placeless and agent.rule.choice.walks:
         pytest.skip("somebody who walks needs places")
     result = xl.simulate(agent, TASKS[task], 12, 8, keep="trajectories")
@@ -365,12 +388,12 @@ def check_that_it_plays(name, task):
 @pytest.mark.parametrize("name", ["block-ucl", "ucb2", "thompson", "stochastic-ucl"])
 def test_every_step_on_a_graph_follows_an_edge_or_stays(name):
     task = TASKS["weighted directed graph with random costs"]
-    arms = xl.simulate(xl.AGENTS[name](), task, 12, 8, keep="trajectories").choice.values
+    arms = xl.simulate(xl.agents.AGENTS[name](), task, 12, 8, keep="trajectories").choice.values
     before = np.concatenate([np.zeros((8, 1), int), arms[:, :-1]], axis=1)
     assert np.isfinite(task.moves.length[before, arms]).all()
 
 
 def test_correlated_block_ucl_on_a_weighted_graph_finds_the_best_arm():
-    agent = xl.block_ucl(prior_mean=3.0, prior_var=9.0, length_scale=2.0)
-    result = xl.simulate(agent, xl.with_costs(GRAPH, "edges"), 400, 50, times=[400])
+    agent = xl.agents.block_ucl(prior_mean=3.0, prior_var=9.0, length_scale=2.0)
+    result = xl.simulate(agent, xl.tasks.with_costs(GRAPH, "edges"), 400, 50, times=[400])
     assert result.visits_mean[3] > 250

@@ -15,22 +15,22 @@ NEEDED = {"gp-ucb": {"prior_mean": 1.0, "prior_var": 4.0, "length_scale": 1.5}}
 """What an agent needs beyond its defaults on arms that lie on a line."""
 
 VARIANTS = {
-    "stochastic-ucl, log": lambda: xl.stochastic_ucl(cooling="log", cooling_rate=2.0, prior_var=9.0),
-    "stochastic-ucl, feedback": lambda: xl.stochastic_ucl(cooling="feedback", prior_var=9.0),
-    "stochastic-ucl, correlated": lambda: xl.stochastic_ucl(prior_var=9.0, length_scale=2.0, temperature=0.5),
-    "deterministic-ucl, random ties": lambda: xl.deterministic_ucl(ties="random", prior_var=9.0),
-    "thompson, informative": lambda: xl.thompson(prior_mean=1.0, prior_var=4.0),
-    "thompson, correlated": lambda: xl.thompson(prior_mean=1.0, prior_var=4.0, length_scale=1.5),
-    "boltzmann, log": lambda: xl.boltzmann(cooling="log"),
-    "stochastic-ucl, habits": lambda: xl.with_habits(
-        xl.stochastic_ucl(prior_var=9.0, length_scale=2.0), stickiness=0.7, travel_cost=0.8, novelty=-0.4, lapse=0.1
+    "stochastic-ucl, log": lambda: xl.agents.stochastic_ucl(cooling="log", cooling_rate=2.0, prior_var=9.0),
+    "stochastic-ucl, feedback": lambda: xl.agents.stochastic_ucl(cooling="feedback", prior_var=9.0),
+    "stochastic-ucl, correlated": lambda: xl.agents.stochastic_ucl(prior_var=9.0, length_scale=2.0, temperature=0.5),
+    "deterministic-ucl, random ties": lambda: xl.agents.deterministic_ucl(ties="random", prior_var=9.0),
+    "thompson, informative": lambda: xl.agents.thompson(prior_mean=1.0, prior_var=4.0),
+    "thompson, correlated": lambda: xl.agents.thompson(prior_mean=1.0, prior_var=4.0, length_scale=1.5),
+    "boltzmann, log": lambda: xl.agents.boltzmann(cooling="log"),
+    "stochastic-ucl, habits": lambda: xl.agents.with_habits(
+        xl.agents.stochastic_ucl(prior_var=9.0, length_scale=2.0), stickiness=0.7, travel_cost=0.8, novelty=-0.4, lapse=0.1
     ),
-    "block-ucl, lapse": lambda: xl.with_habits(xl.block_ucl(prior_var=9.0), "lapse"),
-    "kalman-ucb, drift": lambda: xl.kalman_ucb(drift_var=0.5, prior_var=4.0, bonus=-0.3),
-    "epsilon-greedy, certain": lambda: xl.epsilon_greedy(epsilon=0.0),
+    "block-ucl, lapse": lambda: xl.agents.with_habits(xl.agents.block_ucl(prior_var=9.0), "lapse"),
+    "kalman-ucb, drift": lambda: xl.agents.kalman_ucb(drift_var=0.5, prior_var=4.0, bonus=-0.3),
+    "epsilon-greedy, certain": lambda: xl.agents.epsilon_greedy(epsilon=0.0),
 }
 
-EVERY_AGENT = {name: (lambda b=build, n=name: b(**NEEDED.get(n, {}))) for name, build in xl.AGENTS.items()} | VARIANTS
+EVERY_AGENT = {name: (lambda b=build, n=name: b(**NEEDED.get(n, {}))) for name, build in xl.agents.AGENTS.items()} | VARIANTS
 """Every named agent, and some in another setting, each ready to be built."""
 
 

@@ -80,9 +80,9 @@ def test_of_several_shortest_paths_the_one_through_the_lowest_numbered_arm_is_wa
 
 @pytest.mark.parametrize("small", [1e-11, 1e-13, 1e-17, 1e-40, TINY, 5e-324])
 def test_bounds_end_when_one_edge_is_very_much_shorter_than_another(small):
-    task = xl.on_graph(xl.bandit([0, 1, 2.0]), [(0, 1, small), (0, 2, 1.0)])
+    task = xl.tasks.on_graph(xl.tasks.bandit([0, 1, 2.0]), [(0, 1, small), (0, 2, 1.0)])
     assert walk(task.moves, 1, 2) == [1, 0, 2]
-    table = xl.bounds(xl.block_ucl(credibility_power=2), task, 100)
+    table = xl.regret_bounds(xl.agents.block_ucl(credibility_power=2), task, 100)
     assert np.isfinite(table.corrected_regret[-1])
 
 

@@ -47,8 +47,8 @@ def test_scale_and_variance_follow_from_each_other(kind):
 
 @every_kind
 def test_a_task_may_have_it_and_people_be_simulated_on_it(kind):
-    task = xl.with_noise(xl.bandit([0.0, 1.0, 5.0]), Noise(kind.name, SCALE))
-    made = xl.generate(xl.design(task, 2, 1, 5), xl.random_choice(), noise=kind.name, progress=False)
+    task = xl.tasks.with_noise(xl.tasks.bandit([0.0, 1.0, 5.0]), Noise(kind.name, SCALE))
+    made = xl.simulate_choices(xl.blank_choices(task, 2, 1, 5), xl.agents.random_choice(), noise=kind.name, progress=False)
     off = made.reward - task.means[made.arm]
     assert np.ptp(off) > 0
     assert not kind.whole or (off == np.rint(off)).all()
@@ -66,6 +66,6 @@ def test_rewards_of_a_study_are_drawn_without_jax():
     """A server that loads it would start seconds later and hold hundreds of megabytes more."""
     told = (
         "import sys, explorelab as xl; from explorelab.study.config.design import reward;"
-        "reward(xl.landscape('A'), 0, 1), reward(xl.profile('B'), 0, 1); sys.exit('jax' in sys.modules)"
+        "reward(xl.tasks.landscape('A'), 0, 1), reward(xl.tasks.profile('B'), 0, 1); sys.exit('jax' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0

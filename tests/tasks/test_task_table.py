@@ -81,24 +81,24 @@ def same_arms(came: task_file.DataTask, wanted: Task) -> None:
 SQUARES = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]
 
 EVERYWHERE: dict[str, tuple[str, Callable[[], Task]]] = {
-    "landscape": ('landscape = "B"', lambda: xl.landscape("B")),
-    "training": ('landscape = "training"', lambda: xl.landscape("training")),
-    "landscape with normal noise": ('landscape = "A"\nnoise_var = 7', lambda: xl.landscape("A", 7)),
-    "profile": ('profile = "A"\nnoise_var = 4', lambda: xl.profile("A", 4)),
-    "means": ("means = [0, 0.5, 1]\nnoise_var = 10", lambda: xl.bandit([0, 0.5, 1], 10)),
-    "means nowhere": ('means = [0, 0.5, 1]\nlayout = "bandit"\nnoise_var = 4', lambda: xl.bandit([0, 0.5, 1], 4)),
-    "means on a line": ('means = [0, 0.5, 1]\nlayout = "line"\nnoise_var = 4', lambda: xl.line([0, 0.5, 1], 4)),
-    "a table of means": (f"means = {SQUARES}\nnoise_var = 4", lambda: xl.grid(SQUARES, 4)),
-    "means on a grid": (f'means = {SQUARES}\nlayout = "grid"\nnoise_var = 4', lambda: xl.grid(SQUARES, 4)),
-    "means over several lines": ("means = [\n  0, # first\n\n  1,\n]\nnoise_var = 4", lambda: xl.bandit([0, 1], 4)),
-    "a file of means": ('means = "means.csv"\nnoise_var = 4', lambda: xl.grid(SQUARES, 4)),
-    "a file of NumPy": ('means = "means.npy"\nnoise_var = 4', lambda: xl.bandit([3, 1], 4)),
+    "landscape": ('landscape = "B"', lambda: xl.tasks.landscape("B")),
+    "training": ('landscape = "training"', lambda: xl.tasks.landscape("training")),
+    "landscape with normal noise": ('landscape = "A"\nnoise_var = 7', lambda: xl.tasks.landscape("A", 7)),
+    "profile": ('profile = "A"\nnoise_var = 4', lambda: xl.tasks.profile("A", 4)),
+    "means": ("means = [0, 0.5, 1]\nnoise_var = 10", lambda: xl.tasks.bandit([0, 0.5, 1], 10)),
+    "means nowhere": ('means = [0, 0.5, 1]\nlayout = "bandit"\nnoise_var = 4', lambda: xl.tasks.bandit([0, 0.5, 1], 4)),
+    "means on a line": ('means = [0, 0.5, 1]\nlayout = "line"\nnoise_var = 4', lambda: xl.tasks.line([0, 0.5, 1], 4)),
+    "a table of means": (f"means = {SQUARES}\nnoise_var = 4", lambda: xl.tasks.grid(SQUARES, 4)),
+    "means on a grid": (f'means = {SQUARES}\nlayout = "grid"\nnoise_var = 4', lambda: xl.tasks.grid(SQUARES, 4)),
+    "means over several lines": ("means = [\n  0, # first\n\n  1,\n]\nnoise_var = 4", lambda: xl.tasks.bandit([0, 1], 4)),
+    "a file of means": ('means = "means.csv"\nnoise_var = 4', lambda: xl.tasks.grid(SQUARES, 4)),
+    "a file of NumPy": ('means = "means.npy"\nnoise_var = 4', lambda: xl.tasks.bandit([3, 1], 4)),
     "whole-number noise": (
         "means = [0, 1]\ninteger_noise = 5",
-        lambda: with_noise(xl.bandit([0, 1]), integer_noise(5)),
+        lambda: with_noise(xl.tasks.bandit([0, 1]), integer_noise(5)),
     ),
-    "no noise": ("means = [0, 1]\nnoise_var = 0", lambda: xl.bandit([0, 1], 0)),
-    "a note": ('means = [0, 1]\nnoise_var = 4\nnote = "Mine."', lambda: replace(xl.bandit([0, 1], 4), note="Mine.")),
+    "no noise": ("means = [0, 1]\nnoise_var = 0", lambda: xl.tasks.bandit([0, 1], 0)),
+    "a note": ('means = [0, 1]\nnoise_var = 4\nnote = "Mine."', lambda: replace(xl.tasks.bandit([0, 1], 4), note="Mine.")),
 }
 """What means the same at every door, and the task that it is."""
 
@@ -122,26 +122,29 @@ def test_a_table_is_the_same_task_at_every_door(door: str, case: str, tmp_path: 
 
 
 PLACED: dict[str, tuple[str, Callable[[], Task]]] = {
-    "a list of means on a grid": ("means = [1, 2, 3, 4, 5, 6.5]\ngrid = [2, 3]\nnoise_var = 4", lambda: xl.grid(SQUARES, 4)),
-    "a table of means on a grid": (f"means = {SQUARES}\ngrid = [2, 3]\nnoise_var = 4", lambda: xl.grid(SQUARES, 4)),
+    "a list of means on a grid": (
+        "means = [1, 2, 3, 4, 5, 6.5]\ngrid = [2, 3]\nnoise_var = 4",
+        lambda: xl.tasks.grid(SQUARES, 4),
+    ),
+    "a table of means on a grid": (f"means = {SQUARES}\ngrid = [2, 3]\nnoise_var = 4", lambda: xl.tasks.grid(SQUARES, 4)),
     "coordinates": (
         "means = [3, 1]\ncoordinates = [[1, 2], [3, 4]]\nnoise_var = 4",
-        lambda: replace(xl.bandit([3, 1], 4), places=np.array([[1.0, 2.0], [3.0, 4.0]])),
+        lambda: replace(xl.tasks.bandit([3, 1], 4), places=np.array([[1.0, 2.0], [3.0, 4.0]])),
     ),
     "a file of coordinates": (
         'means = [3, 1]\ncoordinates = "places.csv"\nnoise_var = 4',
-        lambda: replace(xl.bandit([3, 1], 4), places=np.array([[1.0, 2.0], [3.0, 4.0]])),
+        lambda: replace(xl.tasks.bandit([3, 1], 4), places=np.array([[1.0, 2.0], [3.0, 4.0]])),
     ),
-    "so many arms": ("means = [3, 1]\narms = 2\nnoise_var = 4", lambda: xl.bandit([3, 1], 4)),
-    "arms with names": ('means = [3, 1]\narms = ["red", "blue"]\nnoise_var = 4', lambda: xl.bandit([3, 1], 4)),
-    "a name": ('means = [3, 1]\nnoise_var = 4\nname = "mine"', lambda: xl.bandit([3, 1], 4, name="mine")),
+    "so many arms": ("means = [3, 1]\narms = 2\nnoise_var = 4", lambda: xl.tasks.bandit([3, 1], 4)),
+    "arms with names": ('means = [3, 1]\narms = ["red", "blue"]\nnoise_var = 4', lambda: xl.tasks.bandit([3, 1], 4)),
+    "a name": ('means = [3, 1]\nnoise_var = 4\nname = "mine"', lambda: xl.tasks.bandit([3, 1], 4, name="mine")),
     "costs": (
         'means = [3, 1]\nlayout = "line"\nnoise_var = 4\ncosts = "distance"\ncost_kind = "uniform"\ncost_scale = 2',
-        lambda: xl.with_costs(xl.line([3, 1], 4), "distance", "uniform", 2),
+        lambda: xl.tasks.with_costs(xl.tasks.line([3, 1], 4), "distance", "uniform", 2),
     ),
     "a file of costs": (
         'means = [3, 1]\nnoise_var = 4\ncosts = "costs.csv"',
-        lambda: xl.with_costs(xl.bandit([3, 1], 4), [[0, 1], [2, 0]]),
+        lambda: xl.tasks.with_costs(xl.tasks.bandit([3, 1], 4), [[0, 1], [2, 0]]),
     ),
 }
 """What a study leaves to its grid, its table's name and its dynamics."""
@@ -159,14 +162,22 @@ def test_places_and_words_are_the_same_in_a_run_and_beside_choices(door: str, ca
 @pytest.mark.parametrize(
     ("settings", "wanted"),
     [
-        ('graph = "neighbours"\nstart = 1', lambda: xl.on_graph(xl.line([3, 1], 4), start=1)),
-        ('graph = "edges.csv"\ndirected = true', lambda: xl.on_graph(xl.line([3, 1], 4), [(0, 1, 1.5), (1, 0, 2)], True)),
-        ("graph = [[0, 1]]", lambda: xl.on_graph(xl.line([3, 1], 4), [(0, 1)])),
+        ('graph = "neighbours"\nstart = 1', lambda: xl.tasks.on_graph(xl.tasks.line([3, 1], 4), start=1)),
+        (
+            'graph = "edges.csv"\ndirected = true',
+            lambda: xl.tasks.on_graph(xl.tasks.line([3, 1], 4), [(0, 1, 1.5), (1, 0, 2)], True),
+        ),
+        ("graph = [[0, 1]]", lambda: xl.tasks.on_graph(xl.tasks.line([3, 1], 4), [(0, 1)])),
         (
             'graph = "edges.csv"\ndirected = true\ncosts = "edges"',
-            lambda: xl.with_costs(xl.on_graph(xl.line([3, 1], 4), [(0, 1, 1.5), (1, 0, 2)], True), "edges"),
+            lambda: xl.tasks.with_costs(
+                xl.tasks.on_graph(xl.tasks.line([3, 1], 4), [(0, 1, 1.5), (1, 0, 2)], True), "edges"
+            ),
         ),
-        ('arms = ["a", "b"]\ngraph = "neighbours"\nstart = "b"', lambda: xl.on_graph(xl.line([3, 1], 4), start=1)),
+        (
+            'arms = ["a", "b"]\ngraph = "neighbours"\nstart = "b"',
+            lambda: xl.tasks.on_graph(xl.tasks.line([3, 1], 4), start=1),
+        ),
     ],
 )
 def test_a_run_has_a_graph_of_moves(settings: str, wanted: Callable[[], Task], tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import pytest
 import explorelab as xl
 
 AGENTS = {
-    "deterministic": lambda **prior: xl.deterministic_ucl(**prior),
-    "deterministic, random ties": lambda **prior: xl.deterministic_ucl(ties="random", **prior),
-    "stochastic": lambda **prior: xl.stochastic_ucl(cooling="feedback", **prior),
-    "block": lambda **prior: xl.block_ucl(**prior),
-    "graphical": lambda **prior: xl.block_ucl(**prior),
+    "deterministic": lambda **prior: xl.agents.deterministic_ucl(**prior),
+    "deterministic, random ties": lambda **prior: xl.agents.deterministic_ucl(ties="random", **prior),
+    "stochastic": lambda **prior: xl.agents.stochastic_ucl(cooling="feedback", **prior),
+    "block": lambda **prior: xl.agents.block_ucl(**prior),
+    "graphical": lambda **prior: xl.agents.block_ucl(**prior),
 }
 N_ARMS, HORIZON, REPLICATES = 3, 500, 100
 
@@ -23,10 +23,10 @@ def drawn_task(rng: np.random.Generator, graph: bool) -> xl.Task:
     """Three arms, often tied, near or far from 0 and from each other, with any noise; on a graph a line of any lengths."""
     spread, middle = 10 ** rng.uniform(-1, 1.5), rng.choice([0, 10, -300, 1e4])
     means = middle + spread * rng.permutation(np.r_[1, rng.choice([0, 0.3, 0.9, 0.99, 1], N_ARMS - 1)])
-    task = xl.bandit(means, 10 ** rng.uniform(-1, 2))
+    task = xl.tasks.bandit(means, 10 ** rng.uniform(-1, 2))
     lengths = rng.choice([1.0, 2.0, 1e-13], N_ARMS - 1)
     edges = [(i, i + 1, float(length)) for i, length in enumerate(lengths)]
-    return xl.on_graph(task, edges, start=int(rng.integers(N_ARMS))) if graph else task
+    return xl.tasks.on_graph(task, edges, start=int(rng.integers(N_ARMS))) if graph else task
 
 
 def drawn_prior(rng: np.random.Generator, task: xl.Task) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def highest_share_of_the_bound(name: str, seed: int) -> float | None:
     rng = np.random.default_rng(seed)
     task = drawn_task(rng, graph=name == "graphical")
     agent = AGENTS[name](**drawn_prior(rng, task))
-    bound = xl.bounds(agent, task, HORIZON).corrected_regret.values
+    bound = xl.regret_bounds(agent, task, HORIZON).corrected_regret.values
     if np.isnan(bound).any():
         return None
     runs = xl.simulate(agent, task, HORIZON, REPLICATES, seed=seed, precision="double")
@@ -72,10 +72,10 @@ def test_simulated_regret_stays_below_many_corrected_bounds(name: str) -> None:
 @pytest.mark.parametrize("name", AGENTS)
 def test_where_a_bound_is_broken_it_is_withheld(name: str) -> None:
     """A prior worth a thousandth of a reward, and so far too low that a bound of any kind would be broken."""
-    task = xl.bandit([0, 0.5, 1.0])
-    task = xl.on_graph(task, [(0, 1), (1, 2)]) if name == "graphical" else task
+    task = xl.tasks.bandit([0, 0.5, 1.0])
+    task = xl.tasks.on_graph(task, [(0, 1), (1, 2)]) if name == "graphical" else task
     agent = AGENTS[name](prior_mean=-500, prior_var=1000, credibility_power=1.5)
     # the first arm tried is kept for ever: arm 0 with ties to the lowest, otherwise any
     regret = float(xl.simulate(agent, task, HORIZON, REPLICATES, precision="double").regret_mean[-1])
     assert regret > 0.3 * HORIZON
-    assert xl.bounds(agent, task, HORIZON).corrected_regret.isnull().all()
+    assert xl.regret_bounds(agent, task, HORIZON).corrected_regret.isnull().all()

@@ -11,14 +11,14 @@ from explorelab import theory
 
 TIMES = [10, 100, 1000, 10_000, 100_000]
 
-FIVE = xl.bandit([0.0, 0.25, 0.5, 0.75, 1.0], 0.1)
-ON_A_LINE = xl.on_graph(xl.line([0.0, 0.25, 0.5, 1.0, 0.75], 0.1))
+FIVE = xl.tasks.bandit([0.0, 0.25, 0.5, 0.75, 1.0], 0.1)
+ON_A_LINE = xl.tasks.on_graph(xl.tasks.line([0.0, 0.25, 0.5, 1.0, 0.75], 0.1))
 
 CASES = {
-    "deterministic": (xl.deterministic_ucl(), FIVE),
-    "stochastic": (xl.stochastic_ucl(cooling="feedback"), FIVE),
-    "block": (xl.block_ucl(), FIVE),
-    "graphical": (xl.block_ucl(), ON_A_LINE),
+    "deterministic": (xl.agents.deterministic_ucl(), FIVE),
+    "stochastic": (xl.agents.stochastic_ucl(cooling="feedback"), FIVE),
+    "block": (xl.agents.block_ucl(), FIVE),
+    "graphical": (xl.agents.block_ucl(), ON_A_LINE),
 }
 
 algorithms = pytest.mark.parametrize("algorithm", CASES)
@@ -121,6 +121,6 @@ def test_the_slope_against_log_t_is_near_the_smallest_possible(algorithm):
 
 def test_a_constant_temperature_has_linear_regret():
     """The growth tests can tell: here a second decade adds ten times what the first did."""
-    result = xl.simulate(xl.stochastic_ucl(temperature=0.5), FIVE, 10_000, 100, 2, times=[100, 1000, 10_000])
+    result = xl.simulate(xl.agents.stochastic_ucl(temperature=0.5), FIVE, 10_000, 100, 2, times=[100, 1000, 10_000])
     first, second = np.diff(result.regret_mean)
     assert second / first > 8

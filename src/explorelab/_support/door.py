@@ -163,6 +163,8 @@ _PLURALS = {
 _CLASSES = {
     "Agent": ("explorelab.agents", "Agent", "an agent, as ucb1() makes one"),
     "Choices": ("explorelab.choices.table", "Choices", "Choices, as read_choices gives them"),
+    "Habit": ("explorelab.agents.rules.habits", "Habit", "a Habit"),
+    "NoiseKind": ("explorelab.tasks.noise", "NoiseKind", "a NoiseKind"),
     "Task": ("explorelab.tasks.task", "Task", "a task, as bandit() makes one"),
     "pd.DataFrame": ("pandas", "DataFrame", "a pandas.DataFrame"),
     "xr.DataTree": ("xarray", "DataTree", "a fit, as fit() or load_fit() gives it"),

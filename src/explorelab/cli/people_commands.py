@@ -74,7 +74,7 @@ def phenotypes(
     from explorelab.plots import phenotype_figure
     from explorelab.plots.style import write_figure
     from explorelab.regret import phenotype_summary
-    from explorelab.regret.phenotypes import phenotypes as label
+    from explorelab.regret.phenotypes import label_phenotypes as label
 
     check_targets(csv, figure=figure)
     how: dict[str, Any] = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by}
@@ -125,7 +125,7 @@ def fit(
     from explorelab.cli.tables import fit_tables
     from explorelab.fitting.bayes.convergence import ConvergenceError
     from explorelab.fitting.fit_people import fit as run
-    from explorelab.fitting.fit_people import saved
+    from explorelab.fitting.fit_people import save_fit
     from explorelab.fitting.fit_summary import estimates_table, fit_summary
 
     check_targets(out, csv)
@@ -136,7 +136,7 @@ def fit(
         raise InputError(f"--{next(iter(given)).replace('_', '-')} belongs to --method nuts, got --method {method}.")
     keep = given.pop("keep_unconverged", False)
     choices = read_choices(data, task)
-    settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "starts": starts, "seed": seed, **given}
+    settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "n_starts": starts, "seed": seed, **given}
     try:
         with long_work():
             tree = run(choices, agent, method, **settings)  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def fit(
         if not keep:
             _set_aside(failed, out)
         tree = failed.fit
-    saved(tree, out)
+    save_fit(tree, out)
     if csv is not None:
         write_whole(csv, lambda path: estimates_table(tree).to_csv(path, index=False, float_format=DIGITS))
     if as_json:
@@ -156,10 +156,10 @@ def fit(
 
 def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
     """Write chains that have not converged beside the place of the fit, and say so: the work of hours is not lost."""
-    from explorelab.fitting.fit_people import saved
+    from explorelab.fitting.fit_people import save_fit
 
     aside = out.with_name(f"{out.stem}-unconverged{out.suffix}")
-    saved(failed.fit, aside)
+    save_fit(failed.fit, aside)
     as_options = re.sub(r"target_accept|max_tree_depth", lambda name: "--" + name[0].replace("_", "-"), failed.what)
     raise InputError(f"{as_options}. The draws are in {aside}, marked; --keep-unconverged takes them as the fit.")
 
@@ -187,15 +187,15 @@ def compare(
     from explorelab.cli.tables import fit_tables
     from explorelab.comparison.compare import compare as run
     from explorelab.comparison.compare import comparison_summary
-    from explorelab.fitting.fit_people import saved
+    from explorelab.fitting.fit_people import save_fit
 
     check_targets(out, csv)
     choices = read_choices(data, task)
-    settings: dict[str, Any] = {"criterion": criterion, "method": method, "within": within, "starts": starts, "seed": seed}
+    settings: dict[str, Any] = {"criterion": criterion, "method": method, "within": within, "n_starts": starts, "seed": seed}
     with long_work():
         tree = run(choices, _list(agents) or [], **settings)
     if out is not None:
-        saved(tree, out)
+        save_fit(tree, out)
     if csv is not None:
         people = tree["people"].to_dataset()
         write_whole(csv, lambda path: people.to_dataframe().reset_index().to_csv(path, index=False, float_format=DIGITS))
@@ -229,7 +229,7 @@ def report(
     from explorelab.report.make import report as make
 
     how: dict[str, Any] = {"task": task, "agents": _list(agents), "agent": agent, "method": method, "within": within}
-    how |= {"starts": starts, "seed": seed, "quick": quick, "figures": figures}
+    how |= {"n_starts": starts, "seed": seed, "quick": quick, "figures": figures}
     with long_work():
         page = make(data, out, **how)
     print(f"Wrote {page}")

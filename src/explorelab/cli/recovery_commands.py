@@ -41,7 +41,7 @@ def recover(
     fit = recovery_runs.loaded(like)
     check_targets(out, figure=figure)
     choices = read_choices(data if data is not None else recovery_runs.source_of(fit), task)
-    how: dict[str, Any] = {"starts": starts, "noise": noise, "seed": seed}
+    how: dict[str, Any] = {"n_starts": starts, "noise": noise, "seed": seed}
     with long_work():
         if agents is None:
             found = recovery_runs.recover(choices, agent, fit, n, method, **how)

@@ -19,7 +19,7 @@ from explorelab.simulation.run_file import RunSettings, build_agent, build_task,
 from explorelab.simulation.simulate import simulate
 from explorelab.simulation.summary import summary, tidy
 from explorelab.tasks import Task
-from explorelab.theory.agent_bounds import bounds
+from explorelab.theory.agent_bounds import regret_bounds
 
 
 class Played(NamedTuple):
@@ -65,7 +65,7 @@ def _draw(played: Played, figure: Path) -> None:
     from explorelab.plots.style import write_figure
 
     agent, task, runs, swept = played
-    beside = None if swept else bounds(agent, task, runs.attrs["horizon"], times=runs.time.values.tolist())
+    beside = None if swept else regret_bounds(agent, task, runs.attrs["horizon"], times=runs.time.values.tolist())
     write_figure(lambda: regret_figure(runs, beside), figure, dpi=150)
 
 
@@ -75,7 +75,7 @@ def promised(settings: RunSettings, epsilon: float | None) -> xr.Dataset:
     times = how.get("times") or _few_times(how["horizon"])
     agent, task = build_agent(settings.agent), build_task(settings.task)
     with settings.told_where():
-        return bounds(agent, task, how["horizon"], times=times, epsilon=epsilon)
+        return regret_bounds(agent, task, how["horizon"], times=times, epsilon=epsilon)
 
 
 def _few_times(horizon: Any) -> list[int]:

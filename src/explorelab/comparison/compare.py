@@ -13,7 +13,7 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
-from explorelab.comparison.group import select_models
+from explorelab.comparison.group import group_selection
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, informative, method_for, without_information
@@ -33,7 +33,7 @@ def compare(
     method: str = "map",
     within: str | None = None,
     fixed: Mapping[str, Mapping[str, Any]] | None = None,
-    starts: int = 10,
+    n_starts: int = 10,
     seed: int = 0,
     progress: bool | None = None,
 ) -> xr.DataTree:
@@ -58,7 +58,12 @@ def compare(
         raise InputError("left-out blocks cannot be predicted for people with one block: use criterion 'bic' or 'aic'.")
     fits, folds = {}, {}
     for name, agent in named.items():
-        settings: dict[str, Any] = {"fixed": (fixed or {}).get(name), "starts": starts, "seed": seed, "progress": progress}
+        settings: dict[str, Any] = {
+            "fixed": (fixed or {}).get(name),
+            "n_starts": n_starts,
+            "seed": seed,
+            "progress": progress,
+        }
         fits[name] = fit(choices, agent, method_for("bic", method), **settings)  # type: ignore[arg-type]
         if can:
             folds[name] = cross_validate(choices, agent, method, within=within, **settings)
@@ -66,7 +71,7 @@ def compare(
     people["best"] = best_model(people, criterion)
     tree = {"people": people, "models": _models(people, criterion)}
     attrs: dict[str, Any] = {"without_information": json.dumps(silent)}
-    attrs |= {"criterion": criterion, "method": method, "starts": starts, "seed": seed, "within": within or ""}
+    attrs |= {"criterion": criterion, "method": method, "starts": n_starts, "seed": seed, "within": within or ""}
     root = xr.Dataset(attrs={**attrs, "source": choices.source, "versions": next(iter(fits.values())).attrs["versions"]})
     nested = {
         f"/fits/{name}/{group}": node.to_dataset() for name, one in fits.items() for group, node in one.children.items()
@@ -117,7 +122,7 @@ def best_model(people: xr.Dataset, criterion: str) -> xr.DataArray:
 
 def _models(people: xr.Dataset, criterion: str) -> xr.Dataset:
     log_evidence = evidence(people, criterion)
-    group = select_models(log_evidence)
+    group = group_selection(log_evidence)
     result = group[["frequency", "alpha", "exceedance", "protected_exceedance", "omnibus_risk"]]
     result = result.assign({f"total_{name}": people[name].sum("participant") for name in ("log_likelihood", "aic", "bic")})
     if "nll" in people:

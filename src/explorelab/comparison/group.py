@@ -38,7 +38,7 @@ class _Posterior(NamedTuple):
 
 
 @door
-def select_models(
+def group_selection(
     log_evidence: Any, names: Sequence[str] | None = None, prior: Any = 1.0, tolerance: float = 1e-10
 ) -> xr.Dataset:
     """How frequent each model is among people, and the probability that it is the most frequent one.

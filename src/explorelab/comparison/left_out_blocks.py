@@ -81,7 +81,7 @@ def cross_validate(
     free: Sequence[str] | None = None,
     fixed: Mapping[str, Any] | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
-    starts: int = 10,
+    n_starts: int = 10,
     draws: int = 64,
     seed: int = 0,
     progress: bool | None = None,
@@ -93,7 +93,7 @@ def cross_validate(
     has totals by participant, `space` where each set sought the parameters.
     """
     checks.one_of("method", method, dict.fromkeys(("ml", "map", "em"), 0))
-    starts = checks.whole("starts", starts, at_least=1, at_most=checks.MANY)
+    n_starts = checks.whole("n_starts", n_starts, at_least=1, at_most=checks.MANY)
     draws = checks.whole("draws", draws, at_least=0, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
     check_choices(choices)
@@ -101,7 +101,7 @@ def cross_validate(
     if method == "em" and choices.n_participants < 2:
         raise InputError(ONE_PERSON)
     folds = folds_of(choices, within)
-    how = _How(method, starts, draws, seed, progress)
+    how = _How(method, n_starts, draws, seed, progress)
     parts = []
     for number in range(int(folds.sets.max()) + 1):
         own = np.flatnonzero(folds.sets == number)
@@ -111,7 +111,7 @@ def cross_validate(
         check_possible(choices, fitted, choices.participant[folds.left_out[own]], parts[-1].train_nll)
     table = _table(choices, folds, parts)
     every = [part.fitted for part in parts]
-    told = {"method": method, "within": within, "starts": starts, "draws": draws, "seed": seed, "fixed": _fixed(every)}
+    told = {"method": method, "within": within, "starts": n_starts, "draws": draws, "seed": seed, "fixed": _fixed(every)}
     groups = {"folds": table, "people": by_participant(table), "space": _spaces(every)}
     return as_tree(groups, choices, every[0], told)
 

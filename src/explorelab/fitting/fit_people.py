@@ -14,7 +14,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab._support.files import write_whole
+from explorelab._support.files import check_writable, write_whole
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
@@ -44,7 +44,7 @@ def fit(
     free: Sequence[str] | None = None,
     fixed: Mapping[str, Any] | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
-    starts: int = 10,
+    n_starts: int = 10,
     seed: int = 0,
     progress: bool | None = None,
     **settings: Any,
@@ -61,7 +61,7 @@ def fit(
     """
     checks.one_of("method", method, SETTINGS)
     _check_settings(method, settings)
-    starts = checks.whole("starts", starts, at_least=1, at_most=checks.MANY)
+    n_starts = checks.whole("n_starts", n_starts, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
     check_choices(choices)
     fitted = prepare(choices, agent, free, fixed, space)
@@ -69,22 +69,22 @@ def fit(
     if method == "nuts":
         from explorelab.fitting.bayes.hierarchical import sample
 
-        return sample(choices, fitted, seed=seed, starts=starts, space=space, progress=progress, **settings)
+        return sample(choices, fitted, seed=seed, starts=n_starts, space=space, progress=progress, **settings)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0
     # Without free parameters there is nothing to learn of a group.
     if method == "em" and fitted.space:
-        result = fit_group(fitted, rows, starts=starts, seed=seed, progress=progress, **settings)
+        result = fit_group(fitted, rows, starts=n_starts, seed=seed, progress=progress, **settings)
         best, ending = result.best, result.ending
         groups["group"] = result.table(fitted)
         prior_sd = groups["group"]["z_sd"].values
     else:
-        _, best, ending = fit_each(fitted, rows, method == "map", starts, seed, progress)
+        _, best, ending = fit_each(fitted, rows, method == "map", n_starts, seed, progress)
     check_possible(choices, fitted, np.arange(choices.n_participants), ending.log_likelihood)
     found = estimates(choices, fitted, best, ending, prior_sd, likelihood_alone=method == "ml")
     groups = {"estimates": found, "space": space_table(fitted.space), **groups}
-    told = {"method": method, "starts": starts, "seed": seed}
+    told = {"method": method, "starts": n_starts, "seed": seed}
     return as_tree(groups, choices, fitted, told)
 
 
@@ -186,8 +186,10 @@ def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likeli
     )
 
 
-def saved(tree: xr.DataTree, path: Any) -> None:
-    """Write a fit as netCDF."""
+@door
+def save_fit(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
+    """Write a fit as netCDF, whole or not at all; `load_fit` reads it."""
+    check_writable(Path(path))
     write_whole(Path(path), lambda beside: tree.to_netcdf(beside, engine="h5netcdf"))
 
 

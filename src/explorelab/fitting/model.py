@@ -11,9 +11,10 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.name_value import name_and_value
-from explorelab.agents import Agent, agent_named, parameters_of
+from explorelab.agents import Agent
 from explorelab.agents.factors import Params
 from explorelab.agents.named.ucl import PRIOR
+from explorelab.agents.naming import agent_named, parameters_of
 from explorelab.agents.parameters import Units, searchable
 from explorelab.agents.ranges import check_range
 from explorelab.agents.registry import assumes_noise

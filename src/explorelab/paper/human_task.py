@@ -11,7 +11,7 @@ from explorelab.agents.named.ucl import stochastic_ucl
 from explorelab.paper.exhibit import Effort, Exhibit, exhibit
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, VERMILION, Drawing, thousands
 from explorelab.plots.words import number, percent, whole
-from explorelab.regret.forms import FORMS, fit_forms, fitted_regret, shares
+from explorelab.regret.forms import FORMS, fit_regret_curves, fitted_regret, shares
 from explorelab.tasks.task import TRAINING_PEAK, landscape
 
 MEAN_LABELS = {"A": (6, 23), "B": (4.6, 37), "training": (8.7, 8)}
@@ -71,7 +71,9 @@ def linear_and_log(effort: Effort) -> Exhibit:
         name: effort.simulate(stochastic_ucl(**given), task, horizon, 2000, keep="replicates")["observed_regret"]
         for name, given in AGENTS.items()
     }
-    fits = {(name, how): fit_forms(curves, power=how) for name, curves in regret.items() for how in ("raw", "log-log")}
+    fits = {
+        (name, how): fit_regret_curves(curves, power=how) for name, curves in regret.items() for how in ("raw", "log-log")
+    }
     drawing = Drawing([["a", "b"]], height=3.5, width_ratios=[1.25, 1])
     axes = drawing.panel(
         "a", "(a) Two agents", "choice t", "observed regret", xlim=(0, horizon), xticks=range(0, horizon + 1, 30)

@@ -49,8 +49,8 @@ def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 
     agents (w = 0 linear, w = 1 logarithmic); prior mean and length scale are interpolated as they are, prior variance and
     temperature by their logarithms. Then every parameter of everyone is multiplied by exp(0.2 g), g standard normal.
     """
-    from explorelab.recovery.designs import design
-    from explorelab.recovery.simulated_choices import generate
+    from explorelab.recovery.designs import blank_choices
+    from explorelab.recovery.simulated_choices import simulate_choices
     from explorelab.tasks import landscape
 
     rng = np.random.default_rng(np.random.SeedSequence([checks.whole("seed", seed, at_least=0), 326]))
@@ -59,10 +59,10 @@ def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 
     params = {name: on_the_line(name, place) * np.exp(SCATTER * rng.standard_normal(n)) for name in ENDS}
     order = rng.permutation(n)
     kinds, place, params = kinds[order], place[order], {name: values[order] for name, values in params.items()}
-    blank = design(landscape("B"), n, 1, horizon)
+    blank = blank_choices(landscape("B"), n, 1, horizon)
     blank = replace(blank, conditions={"made_as": kinds.astype(str)})
     agent: Any = _agent()
-    choices = generate(blank, agent, params, seed, noise="integer", progress=False)
+    choices = simulate_choices(blank, agent, params, seed, noise="integer", progress=False)
     note = f"{_story(kinds)} {choices.note}".strip()
     truth = pd.DataFrame({"participant": choices.participants, "made_as": kinds, "place": place, **params})
     return Population(replace(choices, source="simulated population", note=note), truth)

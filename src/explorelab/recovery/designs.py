@@ -21,7 +21,9 @@ MOST_TRIALS = 2**28
 
 
 @door
-def design(tasks: Task | Sequence[Task], n_participants: int = 1, blocks: int | None = None, horizon: int = 90) -> Choices:
+def blank_choices(
+    tasks: Task | Sequence[Task], n_participants: int = 1, n_blocks: int | None = None, horizon: int = 90
+) -> Choices:
     """Choices that are still to be made: every arm of every trial is `NOWHERE`, for `generate` to fill in.
 
     Each participant plays `blocks` blocks (one for each task by default) of `horizon` trials, on the tasks in turn; which
@@ -31,7 +33,7 @@ def design(tasks: Task | Sequence[Task], n_participants: int = 1, blocks: int | 
     """
     each = _checked((tasks,) if isinstance(tasks, Task) else tuple(tasks))
     n_people = checks.whole("n_participants", n_participants, at_least=1)
-    n_blocks = len(each) if blocks is None else checks.whole("blocks", blocks, at_least=1)
+    n_blocks = len(each) if n_blocks is None else checks.whole("n_blocks", n_blocks, at_least=1)
     n_trials = checks.whole("horizon", horizon, at_least=1)
     if n_people * n_blocks * max(n_trials, each[0].n_arms) > MOST_TRIALS:
         raise InputError(

@@ -17,7 +17,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.criteria import method_for
 from explorelab.fitting.fit_people import fit as fit_agent
 from explorelab.recovery.designs import is_played, repeated
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import Known, Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
 
@@ -40,13 +40,13 @@ def recover_models(
     choices: Choices,
     agents: Sequence[str | Agent],
     fits: Mapping[str, xr.DataTree] | None = None,
-    n: int = 50,
-    people: int = 1,
+    n_data_sets: int = 50,
+    n_people: int = 1,
     criterion: str = "bic",
     *,
     method: str = "map",
     within: Mapping[str, Within] | None = None,
-    starts: int = 4,
+    n_starts: int = 4,
     noise: str = "gaussian",
     seed: int = 0,
     progress: bool | None = None,
@@ -64,25 +64,31 @@ def recover_models(
     beforehand, columns that add up to 1 (NaN where nothing was best), with its interval; `criterion`, the mean by person.
     The attribute `warning` says which of `fits` have not converged; it is empty if all is well.
     """
-    n = checks.whole("n", n, at_least=1, at_most=checks.MANY)
-    people = checks.whole("people", people, at_least=1, at_most=checks.MANY)
+    n_data_sets = checks.whole("n_data_sets", n_data_sets, at_least=1, at_most=checks.MANY)
+    n_people = checks.whole("n_people", n_people, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
-    setting = _checked(choices, agents, criterion, Setting(method, criterion, starts, seed, progress))
+    setting = _checked(choices, agents, criterion, Setting(method, criterion, n_starts, seed, progress))
     known = _known(choices, agents, fits or {}, setting)
     names = [each.agent.name for each in known]
-    values = np.zeros((len(known), len(known), n, people))
+    values = np.zeros((len(known), len(known), n_data_sets, n_people))
     for g, source in enumerate(known):
         own = int(np.random.SeedSequence([seed, g]).generate_state(1)[0])
-        truth = true_parameters(source, choices, n * people, own, (within or {}).get(names[g]))
+        truth = true_parameters(source, choices, n_data_sets * n_people, own, (within or {}).get(names[g]))
         blocks = repeated(choices, truth.who)
-        simulated = generate(blocks, source.agent, truth.params, own, noise=noise, progress=progress)
+        simulated = simulate_choices(blocks, source.agent, truth.params, own, noise=noise, progress=progress)
         for m, model in enumerate(known):
-            values[g, m] = judged(simulated, model, setting).reshape(n, people)
+            values[g, m] = judged(simulated, model, setting).reshape(n_data_sets, n_people)
     best = values.sum(3).argmin(1)
     count = np.stack([(best == m).sum(1) for m in range(len(known))], axis=1)
     result = tables(count, names)
     result["criterion"] = (("generated", "fitted"), values.mean((2, 3)), {"long_name": f"mean {criterion} by person"})
-    told = {"criterion": criterion, "method": method_for(criterion, method), "n": n, "people": people, "starts": starts}
+    told = {
+        "criterion": criterion,
+        "method": method_for(criterion, method),
+        "n": n_data_sets,
+        "people": n_people,
+        "starts": n_starts,
+    }
     given = [each for each in known if each.agent.name in (fits or {})]
     warned = [f"{each.agent.name}: {each.warning}" for each in given if each.warning]
     return result.assign_attrs(**told, seed=seed, source=choices.source, warning=" ".join(warned))
@@ -107,7 +113,7 @@ def _known(
         name = agent.name if isinstance(agent, Agent) else agent
         tree = fits.get(name)
         if tree is None and is_played(choices):
-            how: dict[str, Any] = {"starts": setting.starts, "seed": setting.seed, "progress": setting.progress}
+            how: dict[str, Any] = {"n_starts": setting.starts, "seed": setting.seed, "progress": setting.progress}
             tree = fit_agent(choices, agent, setting.method, **how)  # type: ignore[arg-type]  # checked there
         known.append(known_of(choices, agent, tree))
     return known
@@ -116,7 +122,7 @@ def _known(
 def judged(simulated: Choices, model: Known, setting: Setting) -> np.ndarray:
     """The criterion of every simulated person under a model."""
     how: dict[str, Any] = {"free": model.names, "space": model.changes}
-    how |= {"starts": setting.starts, "seed": setting.seed, "progress": setting.progress}
+    how |= {"n_starts": setting.starts, "seed": setting.seed, "progress": setting.progress}
     if setting.criterion == "cv":
         tree = cross_validate(simulated, model.agent, setting.method, draws=0, **how)
         return np.asarray(tree["people"].to_dataset()["nll"].sel(participant=list(simulated.participants)))

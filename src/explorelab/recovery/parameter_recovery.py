@@ -18,7 +18,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.fit_people import fit as fit_agent
 from explorelab.fitting.spaces import standard
 from explorelab.recovery.designs import repeated
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import Known, Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
 
@@ -30,14 +30,14 @@ def recover_parameters(
     choices: Choices,
     agent: str | Agent | None = None,
     fit: xr.DataTree | None = None,
-    n: int = 100,
+    n_people: int = 100,
     method: str | None = None,
     *,
     within: Within | None = None,
     free: Sequence[str] | None = None,
     fixed: Mapping[str, Any] | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
-    starts: int = 10,
+    n_starts: int = 10,
     noise: str = "gaussian",
     seed: int = 0,
     progress: bool | None = None,
@@ -56,19 +56,22 @@ def recover_parameters(
     each true parameter with each estimate: away from its diagonal, one parameter is mistaken for another. The attribute
     `warning` says if the fit has not converged; it is empty if all is well.
     """
-    n, seed = checks.whole("n", n, at_least=4, at_most=checks.MANY), checks.whole("seed", seed, at_least=0)
+    n_people, seed = (
+        checks.whole("n_people", n_people, at_least=4, at_most=checks.MANY),
+        checks.whole("seed", seed, at_least=0),
+    )
     known = known_of(choices, agent, fit, free, fixed, space)
     if not known.space:
         raise InputError(f"{known.agent.name} has no free parameters to recover.")
     method = method or ("map" if fit is None else str(fit.attrs["method"]))
-    truth = true_parameters(known, choices, n, seed, within)
+    truth = true_parameters(known, choices, n_people, seed, within)
     blocks = repeated(choices, truth.who)
-    people = generate(blocks, known.agent, truth.params, seed, noise=noise, progress=progress)
-    how: dict[str, Any] = {"free": known.names, "space": known.changes, "starts": starts, "seed": seed}
+    people = simulate_choices(blocks, known.agent, truth.params, seed, noise=noise, progress=progress)
+    how: dict[str, Any] = {"free": known.names, "space": known.changes, "n_starts": n_starts, "seed": seed}
     again = fit_agent(people, known.agent, method, **how, progress=progress)  # type: ignore[arg-type]  # checked there
     result = recovered(known, truth.params, again["estimates"].to_dataset())
     given = "range" if within else "prior" if fit is None else "estimates"
-    told = {"agent": known.agent.name, "method": method, "n": n, "seed": seed, "starts": starts, "truth": given}
+    told = {"agent": known.agent.name, "method": method, "n": n_people, "seed": seed, "starts": n_starts, "truth": given}
     return result.assign_attrs(**told, source=choices.source, warning=known.warning)
 
 

@@ -16,7 +16,7 @@ from explorelab.comparison.left_out_blocks import posterior_draws
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
 from explorelab.recovery.behaviour import CURVES, Each, mean_known, of_each
-from explorelab.recovery.simulated_choices import generate
+from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import Known, fitted_of, known_of, same_people
 from explorelab.regret.forms import PowerFit
 
@@ -66,7 +66,7 @@ def predictive_check(
         now = min(per_call, n_copies - first)
         values = {name: v[first : first + now].ravel() if uncertain else v.ravel() for name, v in params.items()}
         own = int(np.random.SeedSequence([seed, first]).generate_state(1)[0])
-        simulated = generate(choices, known.agent, values, own, now, noise=noise, progress=progress)
+        simulated = simulate_choices(choices, known.agent, values, own, now, noise=noise, progress=progress)
         copies += _summaries(of_each(simulated, power), now, classes)
     human = _summaries(of_each(choices, power), 1, classes)[0]
     attrs = {"agent": known.agent.name, "method": str(fit.attrs["method"]), "n_copies": n_copies, "seed": seed}

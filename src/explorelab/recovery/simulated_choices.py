@@ -77,12 +77,12 @@ class State(NamedTuple):
 
 
 @door
-def generate(
+def simulate_choices(
     choices: Choices,
     agent: str | Agent,
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
-    copies: int = 1,
+    n_copies: int = 1,
     *,
     noise: str = "gaussian",
     progress: bool | None = None,
@@ -100,12 +100,15 @@ def generate(
     numbers from -h to h), or any other of the table (`tasks.noise`). Arms on offer are those that people had: where these
     depended on what a person chose before, the simulated one does not have their own.
     """
-    seed, copies = checks.whole("seed", seed, at_least=0), checks.whole("copies", copies, at_least=1, at_most=checks.MANY)
+    seed, n_copies = (
+        checks.whole("seed", seed, at_least=0),
+        checks.whole("n_copies", n_copies, at_least=1, at_most=checks.MANY),
+    )
     noise = noise_kind(noise).name
-    many = repeated(choices, np.tile(np.arange(choices.n_participants), copies)) if copies > 1 else choices
+    many = repeated(choices, np.tile(np.arange(choices.n_participants), n_copies)) if n_copies > 1 else choices
     # A name takes the units of the data for what it is not given, as a fit does.
     built = prepare(choices if isinstance(agent, Agent) else played(choices, noise), agent, free=())
-    values = _values(built.agent, built.data.fixed, params or {}, choices.n_participants, copies)
+    values = _values(built.agent, built.data.fixed, params or {}, choices.n_participants, n_copies)
     fixed = {name: value for name, value in built.data.fixed.items() if name not in values}
     kind = _kinds(many)
     plan = Plan(built.agent.rule, many.layout.n_arms, noise, not (kind == NOTHING).any())
@@ -129,7 +132,7 @@ def generate(
 
 def played(choices: Choices, noise: str = "gaussian") -> Choices:
     """The same choices, or where they are still to be made, some made at random: they tell the units of rewards."""
-    return choices if is_played(choices) else generate(choices, random_choice(), noise=noise)
+    return choices if is_played(choices) else simulate_choices(choices, random_choice(), noise=noise)
 
 
 def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copies: int) -> dict[str, np.ndarray]:

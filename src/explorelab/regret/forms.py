@@ -45,7 +45,7 @@ class _Fit(NamedTuple):
 
 
 @door
-def fit_forms(regret: Any, times: Any = None, power: PowerFit = "raw") -> xr.Dataset:
+def fit_regret_curves(regret: Any, times: Any = None, power: PowerFit = "raw") -> xr.Dataset:
     """The three forms fitted to every curve: `a`, `b` and `ssr` over `form`, and the `label` of the best form.
 
     `regret` is one curve, or an array with the time last, or a DataArray with a dimension `time`, such as the

@@ -21,7 +21,7 @@ from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.regret import paper_people
 from explorelab.regret.clusters import clustered_share, mean_band, wilson
-from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE, PowerFit, fit_forms, fitted_regret
+from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE, PowerFit, fit_regret_curves, fitted_regret
 from explorelab.regret.label_bootstrap import label_probabilities
 from explorelab.regret.observed import observed_regret
 
@@ -32,7 +32,7 @@ FEWEST_TRIALS = FEWEST_TIMES
 
 
 @door
-def phenotypes(
+def label_phenotypes(
     choices: Choices,
     power: PowerFit = "raw",
     bootstrap: int = 1000,
@@ -124,7 +124,7 @@ def _label_rows(
 
 def _fit(curves: Floats, power: PowerFit) -> xr.Dataset:
     with np.errstate(over="ignore"):  # log-log through few early times may rise beyond all numbers: an infinite ssr says so
-        return fit_forms(curves, power=power)
+        return fit_regret_curves(curves, power=power)
 
 
 def _own_form(fits: xr.Dataset, length: int) -> Floats:

@@ -88,7 +88,7 @@ def analysed(choices: Choices, settings: Settings, check: CheckReport | None, st
             missing[name] = str(error)
             return None
 
-    how: dict[str, Any] = {"starts": settings.starts, "seed": settings.seed, "progress": progress}
+    how: dict[str, Any] = {"n_starts": settings.starts, "seed": settings.seed, "progress": progress}
     step("Regret and phenotypes")
     found = attempt("phenotypes", lambda: _phenotypes(choices, settings, progress)) or (None, None)
     step(f"Comparison of {counted(len(settings.models), 'agent')}")
@@ -110,11 +110,11 @@ def analysed(choices: Choices, settings: Settings, check: CheckReport | None, st
 
 
 def _phenotypes(choices: Choices, settings: Settings, progress: Any) -> tuple[xr.Dataset, xr.Dataset]:
-    from explorelab.regret.phenotypes import phenotypes
+    from explorelab.regret.phenotypes import label_phenotypes
 
     how: dict[str, Any] = {"seed": settings.seed, "progress": progress}
-    raw = phenotypes(choices, "raw", settings.n_bootstrap, **how)
-    return raw, phenotypes(choices, "log-log", settings.n_bootstrap, **how)
+    raw = label_phenotypes(choices, "raw", settings.n_bootstrap, **how)
+    return raw, label_phenotypes(choices, "log-log", settings.n_bootstrap, **how)
 
 
 def _compared(choices: Choices, settings: Settings, how: dict[str, Any]) -> xr.DataTree:

@@ -35,7 +35,7 @@ def report(
     agent: str | None = None,
     method: str = "map",
     within: str | None = None,
-    starts: int = 10,
+    n_starts: int = 10,
     seed: int = 0,
     quick: bool = False,
     figures: Path | str | None = None,
@@ -51,13 +51,13 @@ def report(
     """
     place = place_for(out, figures)
     read, check, path = _read(choices, task)
-    settings = settings_for(read, agents, agent, method, within, starts, seed, quick)
+    settings = settings_for(read, agents, agent, method, within, n_starts, seed, quick)
     step = steps(STEPS + 1, progress)
     found = analysed(read, settings, check, step, progress)
     step("Page and figures")
     given = {
         "task": _task_name(task), "agents": ",".join(settings.models), "agent": agent, "method": method, "within": within,
-        "starts": starts, "seed": seed, "quick": quick, "figures": None if figures is None else place.link("").rstrip("/"),
+        "starts": n_starts, "seed": seed, "quick": quick, "figures": None if figures is None else place.link("").rstrip("/"),
     }  # fmt: skip
     told = repeat.command(path, place.page, given)
     _write(found, place, told, _fingerprints(path, task))

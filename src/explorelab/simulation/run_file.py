@@ -84,7 +84,7 @@ def _beside(path: Path, value: Any) -> Any:
 def build_agent(table: Table) -> Agent:
     """The agent that a table describes: its name, and any of its parameters."""
     # Late: agents need JAX, for which a mistake in the file should not wait.
-    from explorelab.agents import agent_named, parameters_of
+    from explorelab.agents.naming import agent_named, parameters_of
 
     given = dict(table)
     name = given.pop("name", "deterministic-ucl")
@@ -107,7 +107,7 @@ def build_task(table: Table) -> Task:
 
 
 def check_run(table: Table) -> dict[str, Any]:
-    """The settings of a run, with unknown ones refused and the horizon asked for."""
+    """The settings of a run as `simulate` takes them, with unknown ones refused and the horizon asked for."""
     with told_where(table):
         for key in table:
             if key not in RUN_KEYS:
@@ -116,7 +116,8 @@ def check_run(table: Table) -> dict[str, Any]:
             raise SettingError((), "a run needs a horizon: how many choices there are.")
         checks.whole("horizon", table["horizon"], at_least=1)
         memory = table.get("memory")
-        return {**table, **({"memory": parse_memory(memory)} if memory is not None else {})}
+        settings = {**table, **({"memory": parse_memory(memory)} if memory is not None else {})}
+        return {"n_replicates" if name == "replicates" else name: value for name, value in settings.items()}
 
 
 def parse_memory(memory: Any) -> int:

@@ -37,7 +37,7 @@ def simulate(
     agent: Agent,
     task: Task,
     horizon: int,
-    replicates: int = 1000,
+    n_replicates: int = 1000,
     seed: int = 0,
     *,
     times: Sequence[int] | None = None,
@@ -65,7 +65,7 @@ def simulate(
     `precision="auto"` is single wherever that can hold the numbers, and double elsewhere; the attribute `precision` says
     which it was, and `precision_note` why. A precision that cannot be trusted with the numbers is a `PrecisionWarning`.
     """
-    request = _checked(agent, task, horizon, replicates, seed, times, keep, visits, precision, device, memory)
+    request = _checked(agent, task, horizon, n_replicates, seed, times, keep, visits, precision, device, memory)
     names, grid, agents = _settings(agent, {} if sweep is None else sweep)
     request = dataclasses.replace(request, keep=_what_fits(request, len(agents)))
     for each in agents:
@@ -130,7 +130,7 @@ def _checked(
         )
     return Request(
         horizon=horizon,
-        replicates=checks.whole("replicates", replicates, at_least=1),
+        replicates=checks.whole("n_replicates", replicates, at_least=1),
         seed=checks.whole("seed", seed, at_least=0),
         times=_times(horizon, times, keep == "trajectories"),
         keep=keep,

@@ -65,6 +65,7 @@ NOISES: dict[str, NoiseKind] = {}
 """Every kind by its name."""
 
 
+@door
 def add_noise(kind: NoiseKind) -> None:
     """Enter a kind of noise into the table; from then on tasks, simulations and generated choices can have it."""
     known = _by_any_name()

@@ -30,7 +30,7 @@ LARGEST_PULL = 0.05 * theory.FIRST_QUANTILE
 
 
 @door
-def bounds(
+def regret_bounds(
     agent: Agent, task: Task, horizon: int, *, times: Sequence[int] | None = None, epsilon: float | None = None
 ) -> xr.Dataset:
     """Every bound for the agent on the task at the times that `simulate` records, so that the two merge.

@@ -35,8 +35,8 @@ def choices_that_agree(name, length_scale, horizon, seed):
     The grid is symmetric, so two squares can have equal limits until rounding tells them apart. There the loop takes the
     package's choice, if it is one of those; everywhere else it takes its own, which must be the package's.
     """
-    task = xl.landscape("B", NOISE_VAR)
-    agent = xl.deterministic_ucl(PRIOR_MEAN, PRIOR_VAR, length_scale, name)
+    task = xl.tasks.landscape("B", NOISE_VAR)
+    agent = xl.agents.deterministic_ucl(PRIOR_MEAN, PRIOR_VAR, length_scale, name)
     ours = xl.simulate(agent, task, horizon, 1, seed, precision="double", keep="trajectories").choice[0].values
     noise = reference.shared_noise(seed, 0, horizon)
     game = reference.new_game(task.means, task.noise.scale, noise, horizon)

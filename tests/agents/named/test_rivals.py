@@ -51,7 +51,7 @@ def test_ucb1_index(history):
     """Auer, Cesa-Bianchi & Fischer (2002): mean + sqrt(2 ln n / n_j), stretched by the range of rewards."""
     n = len(history)
     expected = per_arm(history, lambda seen: seen.mean() + 3.0 * math.sqrt(2 * math.log(n) / len(seen)))
-    np.testing.assert_allclose(index(xl.ucb1(reward_range=3.0), history), expected)
+    np.testing.assert_allclose(index(xl.agents.ucb1(reward_range=3.0), history), expected)
 
 
 def test_ucb2_index_at_the_end_of_epochs():
@@ -64,7 +64,7 @@ def test_ucb2_index_at_the_end_of_epochs():
         tau = len(seen)
         return seen.mean() + math.sqrt((1 + alpha) * math.log(math.e * n / tau) / (2 * tau))
 
-    np.testing.assert_allclose(index(xl.ucb2(alpha=alpha), history), per_arm(history, formula))
+    np.testing.assert_allclose(index(xl.agents.ucb2(alpha=alpha), history), per_arm(history, formula))
 
 
 @histories
@@ -78,11 +78,11 @@ def test_ucb1_normal_index(history):
             return math.inf
         return seen.mean() + math.sqrt(16 * seen.var(ddof=1) * math.log(n - 1) / len(seen))
 
-    np.testing.assert_allclose(index(xl.ucb1_normal(), many), per_arm(many, formula))
+    np.testing.assert_allclose(index(xl.agents.ucb1_normal(), many), per_arm(many, formula))
 
 
 def test_ucb1_normal_index_is_finite_for_an_arm_played_enough():
-    assert np.isfinite(index(xl.ucb1_normal(), LONGER * 8)).any()
+    assert np.isfinite(index(xl.agents.ucb1_normal(), LONGER * 8)).any()
 
 
 @histories
@@ -94,7 +94,7 @@ def test_ucb_v_index(history):
         s = len(seen)
         return seen.mean() + math.sqrt(2 * seen.var() * exploration / s) + 0.7 * 3 * 2.0 * exploration / s
 
-    agent = xl.ucb_v(exploration_rate=1.3, range_weight=0.7, reward_range=2.0)
+    agent = xl.agents.ucb_v(exploration_rate=1.3, range_weight=0.7, reward_range=2.0)
     np.testing.assert_allclose(index(agent, history), per_arm(history, formula))
 
 
@@ -113,7 +113,7 @@ def test_kl_ucb_index_spends_the_budget_of_divergence(history, c):
             low, high = (q, high) if len(seen) * divergence <= budget else (low, q)
         return low
 
-    np.testing.assert_allclose(index(xl.kl_ucb(log_power=c), history), per_arm(history, formula))
+    np.testing.assert_allclose(index(xl.agents.kl_ucb(log_power=c), history), per_arm(history, formula))
 
 
 @histories
@@ -123,7 +123,7 @@ def test_bayes_ucb_index(history, c):
     alpha = 1 / ((len(history) + 1) * math.log(HORIZON) ** c)
     beliefs = (normal_belief(history, arm, 1.0, 4.0) for arm in range(5))
     expected = [NormalDist(m, math.sqrt(v)).inv_cdf(1 - alpha) for m, v in beliefs]
-    agent = xl.bayes_ucb(log_power=c, prior_mean=1.0, prior_var=4.0)
+    agent = xl.agents.bayes_ucb(log_power=c, prior_mean=1.0, prior_var=4.0)
     np.testing.assert_allclose(index(agent, history), expected)
 
 
@@ -134,7 +134,7 @@ def test_gp_ucb_index(history):
     arms, rewards = zip(*history, strict=True)
     mean, sd = reference.conditioned(1.0, cov, NOISE_VAR)(list(arms), list(rewards))
     beta = 0.2 * 2 * math.log(5 * (len(history) + 1) ** 2 * math.pi**2 / (6 * 0.05))
-    agent = xl.gp_ucb(failure_probability=0.05, beta_scale=0.2, prior_mean=1.0, prior_var=4.0, length_scale=1.5)
+    agent = xl.agents.gp_ucb(failure_probability=0.05, beta_scale=0.2, prior_mean=1.0, prior_var=4.0, length_scale=1.5)
     np.testing.assert_allclose(index(agent, history), mean + math.sqrt(beta) * sd, rtol=1e-6)
 
 
@@ -153,7 +153,7 @@ def test_knowledge_gradient_index(history):
         return above + others * change.cdf(kink) - means.max()
 
     expected = [means[arm] + (HORIZON - len(history) - 1) * gain(arm) for arm in range(5)]
-    agent = xl.knowledge_gradient(prior_mean=1.0, prior_var=4.0)
+    agent = xl.agents.knowledge_gradient(prior_mean=1.0, prior_var=4.0)
     np.testing.assert_allclose(index(agent, history), expected, rtol=1e-7)
 
 
@@ -161,13 +161,13 @@ def test_the_knowledge_gradient_of_the_last_choice_is_the_mean():
     history = ALL_SEEN * 4 + LONGER[-5:]
     assert len(history) == HORIZON - 1
     expected = [normal_belief(history, arm, 1.0, 4.0)[0] for arm in range(5)]
-    np.testing.assert_allclose(index(xl.knowledge_gradient(prior_mean=1.0, prior_var=4.0), history), expected)
+    np.testing.assert_allclose(index(xl.agents.knowledge_gradient(prior_mean=1.0, prior_var=4.0), history), expected)
 
 
 @pytest.mark.parametrize("history", [ALL_SEEN, LONGER * 40], ids=["early", "late"])
 def test_epsilon_n_greedy_chooses_at_random_as_often_as_published(history):
     """Auer et al. (2002): epsilon_n = min(1, c K / (d^2 n)), else the highest average."""
-    agent, n = xl.epsilon_n_greedy(epsilon_rate=2.0, epsilon_gap=0.5), len(history) + 1
+    agent, n = xl.agents.epsilon_n_greedy(epsilon_rate=2.0, epsilon_gap=0.5), len(history) + 1
     params, moment = full_params(agent), moment_after(history)
     belief = belief_after(agent, params, history)
     value = agent.rule.limit(params, belief, moment)
@@ -179,7 +179,7 @@ def test_epsilon_n_greedy_chooses_at_random_as_often_as_published(history):
 
 @pytest.mark.parametrize("history", [[(0, 1.0), (1, 2.0), (1, 0.4)], ALL_SEEN], ids=["informative", "all seen"])
 def test_thompson_chooses_each_arm_as_often_as_it_is_the_best(history):
-    agent = xl.thompson(prior_mean=1.0, prior_var=4.0)
+    agent = xl.agents.thompson(prior_mean=1.0, prior_var=4.0)
     params, moment = full_params(agent), moment_after(history)
     log_probs = agent.rule.choice.log_probs(params, belief_after(agent, params, history), None, moment, None)
     beliefs = [normal_belief(history, arm, 1.0, 4.0) for arm in range(5)]
@@ -191,7 +191,7 @@ def test_thompson_chooses_each_arm_as_often_as_it_is_the_best(history):
 @histories
 def test_the_mean_alone_is_what_greedy_agents_look_at(history):
     expected = per_arm(history, np.mean)
-    for agent in (xl.mean_greedy(), xl.boltzmann(), xl.epsilon_greedy(), xl.epsilon_n_greedy()):
+    for agent in (xl.agents.mean_greedy(), xl.agents.boltzmann(), xl.agents.epsilon_greedy(), xl.agents.epsilon_n_greedy()):
         np.testing.assert_allclose(index(agent, history), expected)
 
 
@@ -223,7 +223,9 @@ def ucb2_by_the_book(means, noise, horizon, alpha):
 @pytest.mark.parametrize("alpha", [0.01, 0.3, 0.9])
 def test_ucb2_plays_its_pseudocode(alpha):
     means, horizon = [0.0, 0.4, 0.8, 1.0], 150
-    ours = xl.simulate(xl.ucb2(alpha=alpha), xl.bandit(means), horizon, 3, 4, precision="double", keep="trajectories")
+    ours = xl.simulate(
+        xl.agents.ucb2(alpha=alpha), xl.tasks.bandit(means), horizon, 3, 4, precision="double", keep="trajectories"
+    )
     theirs = [ucb2_by_the_book(means, reference.shared_noise(4, r, horizon), horizon, alpha) for r in range(3)]
     np.testing.assert_array_equal(ours.choice, theirs)
 
@@ -233,7 +235,7 @@ def test_ucb2_plays_an_arm_for_whole_epochs():
     edges, grown = [], 1.0
     while grown < 1e4:
         edges, grown = sorted({*edges, math.ceil(grown)}), grown * 1.5
-    agent = xl.ucb2(alpha=0.5)
+    agent = xl.agents.ucb2(alpha=0.5)
     lengths = []
     for count in edges[:-1]:
         belief = type("Belief", (), {"plays": jnp.asarray([0.0, float(count)])})
@@ -265,8 +267,8 @@ def test_agrawal_hedge_teneketzis_blocks_last_f_in_frame_f():
 
 def test_agrawal_hedge_teneketzis_holds_an_arm_through_each_block():
     horizon = 600
-    agent = xl.agrawal_hedge_teneketzis()
-    chosen = xl.simulate(agent, xl.bandit([0.0, 0.5, 1.0], 1.0), horizon, 4, 1, keep="trajectories").choice.values
+    agent = xl.agents.agrawal_hedge_teneketzis()
+    chosen = xl.simulate(agent, xl.tasks.bandit([0.0, 0.5, 1.0], 1.0), horizon, 4, 1, keep="trajectories").choice.values
     edges = np.cumsum([0, *aht_block_lengths(3, horizon)])
     blocks = [chosen[:, a:b] for a, b in itertools.pairwise(edges) if a < horizon]
     assert all((block == block[:, :1]).all() for block in blocks)
@@ -275,7 +277,7 @@ def test_agrawal_hedge_teneketzis_holds_an_arm_through_each_block():
 def test_agrawal_hedge_teneketzis_pits_the_leader_against_the_challenger():
     """The challenger, round robin, by its upper bound; the leader by its average; the others not at all."""
     history = LONGER  # 16 decisions: the next challenger of five arms is arm 1, the leader arm 2
-    value = index(xl.agrawal_hedge_teneketzis(), history)
+    value = index(xl.agents.agrawal_hedge_teneketzis(), history)
     averages = per_arm(history, np.mean)
     plays = per_arm(history, len)
     bound = averages[1] + math.sqrt(2 * NOISE_VAR * math.log(len(history)) / plays[1])
@@ -292,9 +294,9 @@ CLEAR = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name, build in xl.AGENTS.items() if build.__module__ != human.__name__])
+@pytest.mark.parametrize("name", [name for name, build in xl.agents.AGENTS.items() if build.__module__ != human.__name__])
 def test_an_agent_has_at_most_half_the_regret_of_choosing_at_random(name):
-    task, horizon = xl.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.05), 2000
-    result = xl.simulate(xl.AGENTS[name](**CLEAR.get(name, {})), task, horizon, 100, 6, times=[horizon])
+    task, horizon = xl.tasks.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.05), 2000
+    result = xl.simulate(xl.agents.AGENTS[name](**CLEAR.get(name, {})), task, horizon, 100, 6, times=[horizon])
     at_random = task.gaps.mean() * horizon
     assert result.regret_mean[-1] + 4 * result.regret_se[-1] < at_random / 2

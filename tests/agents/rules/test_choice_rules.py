@@ -213,13 +213,13 @@ def visits(agent, task, horizon, replicates, seed):
 
 @pytest.mark.parametrize("prior_var", [2.0, math.inf])
 def test_random_ties_make_the_first_choice_uniform_over_identical_arms(prior_var):
-    agent = xl.deterministic_ucl(prior_mean=3.0, prior_var=prior_var, ties="random")
-    result = xl.simulate(agent, xl.bandit(np.arange(7.0)), 1, 14_000, 5, keep="trajectories")
+    agent = xl.agents.deterministic_ucl(prior_mean=3.0, prior_var=prior_var, ties="random")
+    result = xl.simulate(agent, xl.tasks.bandit(np.arange(7.0)), 1, 14_000, 5, keep="trajectories")
     assert stats.chisquare(np.bincount(result.choice[:, 0], minlength=7)).pvalue > 1e-3
 
 
 def test_lowest_ties_make_the_first_choice_the_first_arm():
-    result = xl.simulate(xl.deterministic_ucl(), xl.bandit(np.arange(7.0)), 1, 50, 5, keep="trajectories")
+    result = xl.simulate(xl.agents.deterministic_ucl(), xl.tasks.bandit(np.arange(7.0)), 1, 50, 5, keep="trajectories")
     assert (result.choice == 0).all()
 
 
@@ -230,9 +230,11 @@ def feedback_and_random_ties():
     And the latter on the same seed.
     """
     prior = {"prior_mean": 30.0, "prior_var": 1000.0}
-    cooled, tied = xl.stochastic_ucl(**prior, cooling="feedback"), xl.deterministic_ucl(**prior, ties="random")
+    cooled, tied = xl.agents.stochastic_ucl(**prior, cooling="feedback"), xl.agents.deterministic_ucl(**prior, ties="random")
     runs = ((cooled, 0), (tied, 1), (tied, 0))
-    return [xl.simulate(a, xl.landscape("B"), 90, 2000, seed, keep="trajectories", precision="double") for a, seed in runs]
+    return [
+        xl.simulate(a, xl.tasks.landscape("B"), 90, 2000, seed, keep="trajectories", precision="double") for a, seed in runs
+    ]
 
 
 def test_feedback_cooling_has_the_regret_of_random_ties_on_a_hundred_identical_arms(feedback_and_random_ties):

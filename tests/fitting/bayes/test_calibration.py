@@ -43,7 +43,7 @@ def played(z: np.ndarray, fitted: Fitted, seed: int) -> Choices:
 
 
 def begun() -> Fitted:
-    rule = xl.delta_rule().rule
+    rule = xl.agents.delta_rule().rule
     params = {"prior_mean": 0.0, "learning_rate": np.full(PEOPLE, 0.4), "temperature": 0.5}
     choices = simulated_people(rule, params, BLOCKS, TRIALS, MEANS, NOISE_VAR, 0)
     return prepare(choices, "delta-rule", list(SPACE), {"prior_mean": 0.0}, SPACE)

@@ -20,7 +20,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.bayes import hierarchical, nuts
 from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
 from explorelab.fitting.bayes.population import bounded, people, population_model, root_of, row_log_likelihoods
-from explorelab.fitting.fit_people import fit, load_fit, saved
+from explorelab.fitting.fit_people import fit, load_fit, save_fit
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import block_log_likelihoods
 from explorelab.fitting.search.solve import limits, predicted
@@ -35,7 +35,7 @@ def delta_people(n: int, n_blocks: int, seed: int, **given: Any) -> tuple[Choice
     rng = np.random.default_rng(seed)
     rate = 1 / (1 + np.exp(-rng.normal(-0.4, 0.7, n)))
     true = {"learning_rate": rate, "temperature": 0.5 * np.exp(rng.normal(0, 0.4, n))} | given
-    rule = xl.delta_rule().rule
+    rule = xl.agents.delta_rule().rule
     return simulated_people(rule, {"prior_mean": 0.0, **true}, n_blocks, 20, MEANS, 1.0, seed), true
 
 
@@ -216,7 +216,7 @@ def test_log_likelihoods_are_those_of_the_draws(two: Any) -> None:
 
 
 def test_survives_being_written(two: Any, tmp_path: Any) -> None:
-    saved(two[2], tmp_path / "fit.nc")
+    save_fit(two[2], tmp_path / "fit.nc")
     again = load_fit(tmp_path / "fit.nc")
     assert again.attrs["convergence"] == two[2].attrs["convergence"]
     for group in two[2].children:

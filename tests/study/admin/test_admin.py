@@ -17,7 +17,7 @@ import pytest
 from scipy.stats import t as student
 from sqlalchemy import insert
 
-from explorelab.regret.forms import fit_forms
+from explorelab.regret.forms import fit_regret_curves
 from explorelab.study.database.tables import blocks, choices, consents, deletions, events, payments, people
 from explorelab.study.session.assignment import counts_of
 from tests.support.study.people_rows import NOW, OWN, Desk
@@ -140,7 +140,7 @@ def test_curves_of_regret_are_those_of_a_plain_recount(desk: Desk) -> None:
 def test_forms_are_those_that_the_library_fits(desk: Desk) -> None:
     of = {(block.person, block.number): block for block in desk.rows(blocks)}
     done = {key: curve for key, curve in regrets(desk).items() if len(curve) == desk.study.n_trials}
-    label = {key: str(fit_forms(np.array(curve))["label"].item()) for key, curve in done.items()}
+    label = {key: str(fit_regret_curves(np.array(curve))["label"].item()) for key, curve in done.items()}
     told = {each["dynamic"]: each for each in desk.get("/admin/api/overview")["phenotypes"]}
     assert set(told) == {"all", "standard", "neighbour", "travel"}
     for dynamic, each in told.items():
@@ -193,7 +193,7 @@ def test_one_person_in_detail(desk: Desk) -> None:
     for block in detail["blocks"][1:]:
         assert block["regret"] == pytest.approx(regrets(desk)[person.id, block["number"]], abs=0.051)
     assert detail["blocks"][0]["form"] is None
-    assert detail["blocks"][1]["form"] == fit_forms(np.array(regrets(desk)[person.id, 1]))["label"].item()
+    assert detail["blocks"][1]["form"] == fit_regret_curves(np.array(regrets(desk)[person.id, 1]))["label"].item()
     assert detail["points"] == pytest.approx(sum(block["points"] for block in detail["blocks"][1:]), abs=0.2)
     assert (detail["in_payment_file"], detail["place"], detail["deleted"]) == (True, "finished", False)
     assert len(detail["events"]) == sum(each.person == person.id for each in desk.rows(events))

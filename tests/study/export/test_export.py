@@ -257,9 +257,9 @@ def test_what_was_available(filled: tuple[Path, Engine, dict[str, str]]) -> None
 
 def test_phenotypes_and_a_fit(filled: tuple[Path, Engine, dict[str, str]]) -> None:
     choices = xl.read_choices(filled[0] / "choices.csv")
-    labels = xl.phenotypes(choices, bootstrap=0, progress=False)
+    labels = xl.label_phenotypes(choices, bootstrap=0, progress=False)
     assert labels.sizes["row"] == len(choices.block)
-    fit = xl.fit(choices, "local-search", "map", starts=2, progress=False)
+    fit = xl.fit(choices, "local-search", "map", n_starts=2, progress=False)
     assert np.isfinite(fit["estimates"].to_dataset().estimate).all()
 
 
@@ -267,7 +267,7 @@ def test_blocks_of_other_lengths_and_noise(engine: Engine, tmp_path: Path) -> No
     """What was played may be longer than study.toml now says; noise that differs is not given."""
     Filler(engine, small_study(12)).person()
     changed = small_study(6)
-    changed.landscapes["B"] = xl.with_noise(changed.landscapes["B"], 3.0)  # type: ignore[index]
+    changed.landscapes["B"] = xl.tasks.with_noise(changed.landscapes["B"], 3.0)  # type: ignore[index]
     report = check_choices(export_study(changed, engine, tmp_path / "out").choices)
     assert report.ok, report.message()
     assert report.choices is not None

@@ -30,10 +30,10 @@ from tests.support.study.small_study import small_study
 
 STUDY = small_study(n_trials=30)
 AGENTS = {
-    "independent": xl.stochastic_ucl(prior_mean=30, prior_var=1000, temperature=4),
-    "correlated": xl.stochastic_ucl(prior_mean=60, prior_var=300, length_scale=3, temperature=2),
-    "situated": xl.situated_ucl(prior_mean=40, prior_var=400, length_scale=3, temperature=4),
-    "random": xl.random_choice(),
+    "independent": xl.agents.stochastic_ucl(prior_mean=30, prior_var=1000, temperature=4),
+    "correlated": xl.agents.stochastic_ucl(prior_mean=60, prior_var=300, length_scale=3, temperature=2),
+    "situated": xl.agents.situated_ucl(prior_mean=40, prior_var=400, length_scale=3, temperature=4),
+    "random": xl.agents.random_choice(),
 }
 
 
@@ -91,7 +91,7 @@ def test_live_probabilities_are_those_of_the_fit(name: str, neighbours: bool) ->
     assert not neighbours or np.all(np.array(played.live)[~np.array(played.available)] == 0)
 
 
-NINE = small_study(width=3, height=3, landscapes={"B": xl.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)})
+NINE = small_study(width=3, height=3, landscapes={"B": xl.tasks.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)})
 
 
 @pytest.mark.parametrize("name", EVERY_AGENT)
@@ -129,7 +129,7 @@ def test_a_traveller_keeps_to_the_goal_until_there() -> None:
 
 def test_a_traveller_bound_to_a_goal_selects_it_a_block_long_once_it_is_there() -> None:
     """Squares on the way are not selections; frame k has 2^(k - 1) of them in blocks of k at most."""
-    robot = Robot(xl.with_habits(xl.block_ucl(prior_mean=30, prior_var=1000), lapse=1.0), STUDY, (0, 0))
+    robot = Robot(xl.agents.with_habits(xl.agents.block_ucl(prior_mean=30, prior_var=1000), lapse=1.0), STUDY, (0, 0))
     block = {"width": 10, "height": 10, "number": 1, "dynamic": "travel", "deadline_ms": 1500, "n_trials": 300}
     robot.begin(block)
     position = goal = 44
@@ -179,7 +179,7 @@ def test_agents_by_name_or_built_and_a_mixture_by_default() -> None:
     with pytest.raises(InputError, match="unknown agent 'stochastic-ucll': did you mean 'stochastic-ucl'"):
         cast(STUDY, 3, 0, ["stochastic-ucll"])
     with pytest.raises(InputError, match="bayes-ucb needs blocks of at least 3 choices, got 2"):
-        Mind(xl.bayes_ucb(), STUDY).begin(2)
+        Mind(xl.agents.bayes_ucb(), STUDY).begin(2)
 
 
 # Over the real interface ----------------------------------------------------------------------------------------------

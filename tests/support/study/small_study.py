@@ -19,7 +19,7 @@ def small_study(*, deadline_ms: int = 20, n_trials: int = 6, n_training: int = 3
         title="A small study",
         width=10,
         height=10,
-        landscapes={"A": xl.landscape("A"), "B": xl.landscape("B"), "training": xl.landscape("training")},
+        landscapes={"A": xl.tasks.landscape("A"), "B": xl.tasks.landscape("B"), "training": xl.tasks.landscape("training")},
         timings={"fast": deadline_ms, "slow": 4 * deadline_ms},
         training=tuple(BlockPlan("training", each, "slow", 4 * deadline_ms, "training", n_training) for each in dynamics),
         task_timings=("fast", "slow"),

@@ -86,6 +86,7 @@ HABITS: dict[str, Habit] = {
 """In the order in which they act, whatever the order in which they are named."""
 
 
+@door
 def add_habit(name: str, habit: Habit) -> None:
     """Enter a habit into the table; from then on `with_habits` and the names of agents know it.
 
