@@ -19,6 +19,7 @@ from explorelab.choices.table import Choices
 from explorelab.choices.writing import write_choices
 from explorelab.cli.app import app
 from explorelab.comparison.compare import compare
+from explorelab._support.counted import plural
 from explorelab.errors import InputError, InterruptedByUserError
 from explorelab.fitting.model import parsed
 from explorelab.recovery.demo_people import demo_population, on_the_line
@@ -134,7 +135,7 @@ def test_sentences_hold_numbers_that_were_computed_elsewhere(made: Path, page: P
     labels = label_phenotypes(choices, bootstrap=0)["label"].values
     for form, words in (("linear", "linear"), ("log", "logarithmic")):
         n = int((labels == form).sum())
-        assert re.search(rf"\b{n} \({100 * n / 12:.1f} %, 95 % interval [^)]*\) are {words}", page.text)
+        assert re.search(rf"\b{n} \({100 * n / 12:.1f} %, 95 % interval [^)]*\) {plural(n, 'is', 'are')} {words}", page.text)
 
 
 def test_the_comparison_is_that_of_compare(made: Path, page: Page) -> None:
