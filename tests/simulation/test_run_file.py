@@ -92,7 +92,7 @@ def test_a_file_that_is_no_run_names_its_line(text: str, line: int, words: str, 
 def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     file = written(tmp_path)
     file.write_text(file.read_text(), encoding="utf-8-sig")
-    assert run_file.build_task(run_file.read_spec(file)["task"]).means.tolist() == [0, 1]
+    assert run_file.build_task(run_file.read_spec(file).task).means.tolist() == [0, 1]
 
 
 def test_a_wrong_flag_is_not_blamed_on_the_file(tmp_path: Path) -> None:

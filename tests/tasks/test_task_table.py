@@ -20,7 +20,7 @@ from explorelab.tasks.task_table import CHOICES_KEYS, task_keys
 
 
 def in_a_run(file: Path) -> Task:
-    return run_file.build_task(run_file.read_spec(file)["task"])
+    return run_file.build_task(run_file.read_spec(file).task)
 
 
 def beside_choices(file: Path) -> task_file.DataTask:
@@ -258,7 +258,7 @@ WRONG_PLACES = {
     "grid of half a square": (f"{MEANS}\ngrid = [1.5, 2] # here", "whole number", "1.5"),
     "grid of another size": ("grid = [2, 2]\nmeans = [[0, 1]] # here", "2 x 2", "1 x 2"),
     "too few means": ("arms = 3\nmeans = [0, 1] # here", "each of the 3 arms", "(2,)"),
-    "coordinates of too many": ("means = [0, 1] # here\ncoordinates = [[0, 0]]", "each of the 1 arms", "(2,)"),
+    "coordinates of too many": ("means = [0, 1] # here\ncoordinates = [[0, 0]]", "for the one arm", "(2,)"),
     "coordinates from nowhere": (f'{MEANS}\ncoordinates = "nowhere.csv" # here', "nowhere.csv: cannot read"),
     "no arms": (f"{MEANS}\narms = 0 # here", "at least 1", "0"),
     "a name twice": (f'{MEANS}\narms = ["a",\n  "a"] # here', "each name once", "'a' 2 times"),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.counted import each_of
 from explorelab._support.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError
 from explorelab.tasks.number_files import means_for_each, numbers_of, places_of
@@ -90,7 +91,7 @@ def arms_in(table: Mapping[str, Any], folder: Path, paper: Task | None, means: M
     if arms is None or names is None:
         return arms
     if len(names) != arms.n_arms:
-        raise SettingError(("arms",), f"arms must have a name for each of the {arms.n_arms} arms, got {len(names)}.")
+        raise SettingError(("arms",), f"arms must have a name for {each_of(arms.n_arms, 'arm')}, got {len(names)}.")
     return arms._replace(names=names)
 
 
@@ -145,6 +146,6 @@ def flat_means(label: str, means: np.ndarray, arms: Arms) -> np.ndarray:
             ("means",), f"{name} must be a table means[x][y] of {arms.shape[0]} x {arms.shape[1]}, got {came}."
         )
     if means.size != arms.n_arms or (means.ndim == 2 and arms.shape is None):
-        sentence = f"{name} must have one number for each of the {arms.n_arms} arms, got shape {means.shape}."
+        sentence = f"{name} must have one number for {each_of(arms.n_arms, 'arm')}, got shape {means.shape}."
         raise SettingError(("means",), sentence)
     return means.ravel()

@@ -53,7 +53,9 @@ def _check_lists(name: str, listed: list[Any], at: KeyPath, bounds: str, largest
     nested = isinstance(listed[0], list)
     for x, row in enumerate(listed):
         if isinstance(row, list) != nested or (nested and len(row) != len(listed[0])):
-            wanted = f"a list of {len(listed[0])} numbers as the first is" if nested else "a number as the first is"
+            wanted = (
+                f"a list of {counted(len(listed[0]), 'number')} as the first is" if nested else "a number as the first is"
+            )
             raise SettingError((*at, x), f"{name}: each must be {wanted}, got {shown(row)}.")
         for y, number in enumerate(row if nested else [row]):
             if not checks.is_number(number) or abs(number) > largest:

@@ -28,7 +28,7 @@ from explorelab.study.database.store import keep, open_store
 from explorelab.study.database.vitals import Vitals, notices
 from explorelab.study.database.waiting import LONGEST_WAIT_S, Load
 from explorelab.study.server import failure_log
-from explorelab.study.server.connections import write_seldom
+from explorelab.study.server.limits.connections import write_seldom
 from explorelab.study.server.pulse import Pulse
 from explorelab.study.session import steady_clock
 from explorelab.study.session.participants import expired

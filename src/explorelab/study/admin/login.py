@@ -21,8 +21,8 @@ from sqlalchemy import Connection, delete, insert, select
 from explorelab.errors import InputError
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import settings
-from explorelab.study.server.rate_limits import InDatabase, Limit
-from explorelab.study.server.request_limits import network_of
+from explorelab.study.server.limits.rate_limits import InDatabase, Limit
+from explorelab.study.server.limits.request_limits import network_of
 
 COOKIE = "explorelab_admin"
 SESSION_S = 12 * 3600

@@ -27,7 +27,7 @@ from explorelab.study.admin.login import (
 from explorelab.study.admin.overview import Overviews
 from explorelab.study.database.refusals import Refused, misshapen
 from explorelab.study.server.context import Context
-from explorelab.study.server.rate_limits import InProcess
+from explorelab.study.server.limits.rate_limits import InProcess
 
 LONGEST_LOGIN = 4096
 AT_ONCE = 2

@@ -25,10 +25,10 @@ from explorelab.study.database.store import Store
 from explorelab.study.database.vitals import Vitals
 from explorelab.study.server.built_pages import STATIC, check_built
 from explorelab.study.server.context import Context
+from explorelab.study.server.limits.request_limits import BodyLimit, FormLimit, Pace
 from explorelab.study.server.participant_routes import participant_router
 from explorelab.study.server.pulse import Pulse
 from explorelab.study.server.reception import Reception
-from explorelab.study.server.request_limits import BodyLimit, FormLimit, Pace
 from explorelab.study.server.security_headers import headers_of
 from explorelab.study.session.steady_clock import told_clock
 

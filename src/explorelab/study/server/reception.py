@@ -12,8 +12,8 @@ from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, no_token
 from explorelab.study.database.store import remembered
 from explorelab.study.server.context import Context
-from explorelab.study.server.rate_limits import InDatabase, InProcess, Limit
-from explorelab.study.server.request_limits import network_of
+from explorelab.study.server.limits.rate_limits import InDatabase, InProcess, Limit
+from explorelab.study.server.limits.request_limits import network_of
 from explorelab.study.session import transactions
 from explorelab.study.session.identity import code_of, is_preview, keyed, token_for, wants_to_simulate, who
 from explorelab.study.session.questions import Arriving

@@ -186,13 +186,13 @@ def trusted(proxies: str) -> list[str]:
 
 def settings_of_server(proxies: list[str]) -> dict[str, Any]:
     """How uvicorn serves. Whom a request comes from is believed of proxies that were named, and of nobody else."""
-    from explorelab.study.server.connections import IDLE_S
+    from explorelab.study.server.limits.connections import IDLE_S
 
     return {
         "factory": True, "log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5, "ws": "none",
         # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
         "access_log": False,
-        "http": "explorelab.study.server.connections:Careful", "timeout_keep_alive": IDLE_S,
+        "http": "explorelab.study.server.limits.connections:Careful", "timeout_keep_alive": IDLE_S,
         # Workers take seconds to start on a busy computer, and one that is slow to answer is not to be killed for it.
         "timeout_worker_healthcheck": 20,
         "proxy_headers": bool(proxies), "forwarded_allow_ips": proxies,
@@ -202,7 +202,7 @@ def settings_of_server(proxies: list[str]) -> dict[str, Any]:
 def application(study: Study, folder: Path, password: str, public_origin: str = "", prefix: str = "") -> object:
     """The application, in each worker process."""
     from explorelab.study.server.application import create_app
-    from explorelab.study.server.connections import write_seldom
+    from explorelab.study.server.limits.connections import write_seldom
     from explorelab.study.server.supervising import end_with_supervisor
 
     end_with_supervisor()

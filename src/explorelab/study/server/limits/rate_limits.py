@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from explorelab._support.counted import counted
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import buckets
 
@@ -104,7 +105,7 @@ class InDatabase:
 
 
 def _in_words(seconds: int) -> str:
-    return f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
+    return counted(seconds, "second") if seconds < 120 else counted(math.ceil(seconds / 60), "minute")
 
 
 def _forget(connection: Connection, now: float) -> None:

@@ -18,7 +18,7 @@ try:
 except ImportError:  # httptools is not there for Windows
     from uvicorn.protocols.http.h11_impl import H11Protocol as Plain  # type: ignore[assignment]
 
-from explorelab.study.server.request_limits import LARGEST_HEAD
+from explorelab.study.server.limits.request_limits import LARGEST_HEAD
 
 IDLE_S = 150
 """How long a connection is kept between two requests: longer than clocks run, and than proxies keep theirs (Caddy: 120)."""
@@ -34,7 +34,7 @@ LARGEST_REQUEST = 1024 * 1024
 """Bytes of a whole request on the wire. A body has far fewer, but may come in pieces of a byte, each with a length."""
 NEAR = 0.8
 
-log = logging.getLogger("explorelab.study.server.connections")
+log = logging.getLogger("explorelab.study.server.limits.connections")
 
 
 def most_connections() -> int:

@@ -13,14 +13,14 @@ from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.database.refusals import Refused
-from explorelab.study.server.rate_limits import InProcess, Limit
+from explorelab.study.server.limits.rate_limits import InProcess, Limit
 
 LARGEST_BODY = 64 * 1024
 LARGEST_HEAD = 32 * 1024
 """Bytes of the request line and all headers."""
 
 
-log = logging.getLogger("explorelab.study.server.connections")
+log = logging.getLogger("explorelab.study.server.limits.connections")
 
 
 @lru_cache(4096)

@@ -17,9 +17,9 @@ from explorelab.study.database.store import Store, open_store
 from explorelab.study.database.tables import people
 from explorelab.study.server.application import create_app
 from explorelab.study.server.context import Context
-from explorelab.study.server.rate_limits import InDatabase, InProcess, Limit
+from explorelab.study.server.limits.rate_limits import InDatabase, InProcess, Limit
+from explorelab.study.server.limits.request_limits import network_of
 from explorelab.study.server.reception import pilot_key_of
-from explorelab.study.server.request_limits import network_of
 from tests.support.study.small_study import small_study
 
 type Counter = Callable[[str, float], None]
@@ -166,3 +166,9 @@ def test_a_limit_is_the_same_wherever_it_is_counted(kept: Callable[[Path], Itera
 )  # fmt: skip
 def test_addresses_are_grouped_as_customers_have_them(address: str, network: str) -> None:
     assert network_of(address) == network
+
+
+@pytest.mark.parametrize(("fills_in_s", "told"), [(1, "1 second"), (90, "90 seconds"), (150, "3 minutes")])
+def test_a_refusal_says_how_long_to_wait(fills_in_s: int, told: str) -> None:
+    with pytest.raises(Refused, match=f"^wait {told}$"):
+        Limit("arrive", 1, fills_in_s, too_many="wait {wait}").check(left=0)

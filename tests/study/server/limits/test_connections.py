@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from explorelab.study.server import connections
+from explorelab.study.server.limits import connections
 from tests.support.study.server import COMMAND, Served, write_study
 
 SHORT = """
