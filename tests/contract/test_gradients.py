@@ -11,7 +11,6 @@ import explorelab as xl
 from explorelab.agents.factors import Ways
 from explorelab.agents.parameters import searchable
 from explorelab.fitting.likelihood import Block, log_likelihoods
-from explorelab.fitting.spaces import DIMENSIONS
 from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_choosing, one_of_each
 
 N_ARMS = 4
@@ -124,7 +123,7 @@ def difference(score, free, key, step):
 
 def kind(agent):
     """What learns, what chooses, and along which parameters there are slopes."""
-    return *learning_and_choosing(agent), tuple(name for name in agent.params if name in DIMENSIONS)
+    return *learning_and_choosing(agent), tuple(name for name in agent.params if name in searchable())
 
 
 @pytest.mark.parametrize("name", one_of_each(kind, AGENTS))
