@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from explorelab.choices.checks.schema import problems
 from explorelab.choices.reading import CheckReport, check_choices, choices_from_frame
@@ -65,9 +66,10 @@ def check_frame(frame: pd.DataFrame) -> CheckReport:
     return _report(look_at(raw_of_frame(frame), task_of(FOUR)), "table")
 
 
-def test_ten_thousand_people_are_checked(tmp_path: Path) -> None:
-    frame = tidy(n_people=10_000, n_blocks=2, n_trials=90, n_arms=100).assign(missed=0, group="a")
+@pytest.mark.parametrize("n_trials", [9, pytest.param(90, marks=pytest.mark.slow)])
+def test_ten_thousand_people_are_checked(tmp_path: Path, n_trials: int) -> None:
+    frame = tidy(n_people=10_000, n_blocks=2, n_trials=n_trials, n_arms=100).assign(missed=0, group="a")
     path = written(tmp_path, frame)
-    report = check_choices(path, {"grid": [10, 10], "horizon": 90})
+    report = check_choices(path, {"grid": [10, 10], "horizon": n_trials})
     assert report.ok
-    assert report.counts["trials"] == 1_800_000
+    assert report.counts["trials"] == 20_000 * n_trials

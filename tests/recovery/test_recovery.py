@@ -30,12 +30,18 @@ from explorelab.recovery.predictive import compared, predictive_check
 from explorelab.recovery.score import score_test, scores
 from explorelab.recovery.simulated_choices import FREE, KEPT, NOTHING, REPEATED, _kinds, simulate_choices
 from explorelab.recovery.truth import known_of, true_parameters
+from tests.support.beliefs import QUICKLY
 
 GRID = xl.tasks.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 
 
 def small(n: int = 200, horizon: int = 10, blocks: int = 1) -> Choices:
     return blank_choices(GRID, n, blocks, horizon)
+
+
+def to_fit(n: int, blocks: int = 1) -> Choices:
+    """As many trials for every fit of "win-stay-lose-shift": another number is another program."""
+    return small(n, 30, blocks)
 
 
 AGENTS: dict[str, Agent] = {
@@ -53,7 +59,13 @@ AGENTS: dict[str, Agent] = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in AGENTS if name != "frames"])
+SLOW = ("independent", "kalman-ucb")
+"""Whose parameters are all among those of the others."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in AGENTS if name != "frames"]
+)
 def test_the_mean_score_at_the_true_parameters_is_zero(name: str) -> None:
     agent = AGENTS[name]
     each = scores(simulate_choices(small(), agent, seed=1), agent)
@@ -97,7 +109,8 @@ def test_choices_are_as_frequent_as_they_are_probable(name: str) -> None:
     people = simulate_choices(odd_design(), agent, seed=3)
     ready = prepare(people, agent, free=())
     with jax.enable_x64(True):
-        told = jax.jit(jax.vmap(lambda b: replay(agent.rule, ready.data.fixed, ready.data.ways, 9, b).log_probs))
+        each = jax.vmap(lambda block: replay(agent.rule, ready.data.fixed, ready.data.ways, 9, block).log_probs)
+        told = jax.jit(each, compiler_options=QUICKLY)
         p = np.exp(np.asarray(told(ready.data.blocks)))
     chosen = people.arm[:, :, None] == np.arange(9)
     off = (chosen - p)[people.scored]
@@ -199,7 +212,7 @@ def test_bad_input_is_one_clear_sentence(change: object, words: str) -> None:
 
 
 def test_true_parameters_are_everyones_estimates_with_their_own_blocks() -> None:
-    people = simulate_choices(small(6, 10), xl.agents.win_stay_lose_shift(), {"win_stay": np.linspace(0.1, 0.9, 6)}, seed=0)
+    people = simulate_choices(to_fit(6), xl.agents.win_stay_lose_shift(), {"win_stay": np.linspace(0.1, 0.9, 6)}, seed=0)
     tree = fit(people, "win-stay-lose-shift", n_starts=1)
     truth = true_parameters(known_of(people, None, tree), people, 15, seed=0)
     found = tree["estimates"]["estimate"].sel(parameter="win_stay").values
@@ -212,10 +225,10 @@ def test_true_parameters_are_everyones_estimates_with_their_own_blocks() -> None
 
 def test_a_fit_of_fewer_or_more_people_lends_its_estimates() -> None:
     """As with `recover --like fit.nc --data other.csv`: estimates are those of the fit, blocks those of the choices."""
-    tree = fit(simulate_choices(small(5, 10), xl.agents.win_stay_lose_shift(), seed=0), "win-stay-lose-shift", n_starts=1)
+    tree = fit(simulate_choices(to_fit(5), xl.agents.win_stay_lose_shift(), seed=0), "win-stay-lose-shift", n_starts=1)
     found = tree["estimates"]["estimate"].sel(parameter="win_stay").values
     for n_people in (3, 8):
-        others = simulate_choices(small(n_people, 10), xl.agents.win_stay_lose_shift(), seed=1)
+        others = simulate_choices(to_fit(n_people), xl.agents.win_stay_lose_shift(), seed=1)
         truth = true_parameters(known_of(others, None, tree), others, 20, seed=0)
         assert set(truth.params["win_stay"]) == set(found)
         assert set(truth.who) == set(range(n_people))
@@ -224,7 +237,7 @@ def test_a_fit_of_fewer_or_more_people_lends_its_estimates() -> None:
 @pytest.fixture(scope="module")
 def recovery() -> xr.Dataset:
     return recover_parameters(
-        small(1, 30, blocks=2), "win-stay-lose-shift", n_people=120, within={"win_stay": (0.05, 0.95)}, n_starts=2, seed=4
+        to_fit(1, blocks=2), "win-stay-lose-shift", n_people=120, within={"win_stay": (0.05, 0.95)}, n_starts=1, seed=4
     )
 
 
@@ -278,7 +291,7 @@ def test_models_that_differ_are_told_apart(criterion: str) -> None:
     agents = [xl.agents.win_stay_lose_shift(), xl.agents.random_choice()]
     ranges = {"win-stay-lose-shift": {"win_stay": (0.8, 0.95), "lose_shift": (0.4, 0.6)}}
     how = {"within": ranges, "criterion": criterion, "starts": 1, "seed": 2}
-    result = recover_models(small(1, 15, blocks=2), agents, n_data_sets=20, **how)
+    result = recover_models(to_fit(1, blocks=2), agents, n_data_sets=20, **how)
     assert (np.diag(result["confusion"]) > 0.7).all()
     assert result["confusion"].sum("fitted").values == pytest.approx(1)
     assert result["inversion"].sum("generated").values == pytest.approx(1)
@@ -289,7 +302,7 @@ def test_models_that_differ_are_told_apart(criterion: str) -> None:
 @pytest.mark.parametrize("criterion", ["bic", "aic"])
 def test_models_are_judged_at_the_estimates_that_compare_judges_them_at(method: str, criterion: str) -> None:
     """By maximum likelihood, whatever the method: the same criterion, to the last digit."""
-    simulated = simulate_choices(small(3, 15), xl.agents.win_stay_lose_shift(), seed=1)
+    simulated = simulate_choices(to_fit(3), xl.agents.win_stay_lose_shift(), seed=1)
     model = known_of(simulated, "win-stay-lose-shift")
     found = judged(simulated, model, Setting(method, criterion, 1, 0, None))
     there = compare(simulated, ["win-stay-lose-shift", "random-choice"], criterion="bic", n_starts=1)["people"][criterion]

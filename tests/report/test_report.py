@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 import explorelab as xl
+from explorelab._support.counted import plural
 from explorelab.choices.reading import read_choices
 from explorelab.choices.table import Choices
 from explorelab.choices.writing import write_choices
 from explorelab.cli.app import app
 from explorelab.comparison.compare import compare
-from explorelab._support.counted import plural
 from explorelab.errors import InputError, InterruptedByUserError
 from explorelab.fitting.model import parsed
 from explorelab.recovery.demo_people import demo_population, on_the_line
@@ -32,7 +32,7 @@ from explorelab.report.report_agents import models_of
 from explorelab.report.report_settings import noise_of, settings_for
 
 GRID = xl.tasks.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
-AGENTS = ("random-choice", "stochastic-ucl:length_scale=0")
+AGENTS = ("random-choice", "delta-rule:learning_rate=0.5")
 KEYS = ("data", "regret", "fits", "comparison", "recovery", "prediction", "methods", "references", "repeat")
 FIGURES = ("data", "phenotypes", "estimates", "diagnostics", "comparison", "recovery", "model_recovery", "prediction")
 HOW = {"agents": AGENTS, "quick": True, "progress": False}
@@ -159,9 +159,7 @@ def test_it_says_how_to_repeat_it(made: Path, page: Page) -> None:
     import hashlib
 
     assert hashlib.sha256(made.with_name("choices.csv").read_bytes()).hexdigest() in page.text
-    assert (
-        "explorelab report choices.csv --out report.html --agents random-choice,stochastic-ucl:length_scale=0" in page.text
-    )
+    assert "explorelab report choices.csv --out report.html --agents random-choice,delta-rule:learning_rate=0.5" in page.text
     assert f"explorelab {xl.__version__}" in page.text
     assert str(made.parent) not in page.source
     assert "Quick run." in page.text
@@ -185,7 +183,7 @@ def test_without_means_it_says_what_to_add(tmp_path: Path) -> None:
 
 
 def test_several_blocks_are_compared_by_leaving_one_out_and_em_is_cited(tmp_path: Path) -> None:
-    choices = people(n=4, horizon=8, blocks=2)
+    choices = people(n=4, blocks=2)
     out = report(choices, tmp_path / "some name.html", method="em", figures=tmp_path / "figures", **HOW)
     page = Page(out)
     assert "how well it predicts every block from the same person's other blocks" in page.text

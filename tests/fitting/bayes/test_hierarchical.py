@@ -274,11 +274,17 @@ def test_same_seed_same_draws(two: Any) -> None:
     assert not np.array_equal(first["temperature"], other["temperature"])
 
 
-@pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
-def test_chains_go_together_as_on_a_gpu(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nuts, "on_gpu", lambda: True)
-    tree = short(two[0], on_failure="warn", warmup=60, draws=100)
-    temperature = tree["posterior"]["temperature"]
+@pytest.fixture(scope="module")
+def together(two: Any) -> xr.DataTree:
+    """With correlations of people, and both chains in one program, as on a GPU: each alone would be compiled anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nuts, "on_gpu", lambda: True)
+        with pytest.warns(ConvergenceWarning):
+            return short(two[0], on_failure="warn", correlated=True, warmup=60, draws=100)
+
+
+def test_chains_go_together_as_on_a_gpu(two: Any, together: xr.DataTree) -> None:
+    temperature = together["posterior"]["temperature"]
     assert temperature.shape == (2, 100, 8)
     away = (
         np.log(temperature).mean(("chain", "draw")) - np.log(two[2]["posterior"]["temperature"]).mean(("chain", "draw"))
@@ -333,13 +339,11 @@ def begun_quietly(choices: Choices, fitted: Fitted) -> hierarchical.Beginning:
     return hierarchical.Beginning(known, np.zeros(p), np.ones(p))
 
 
-@pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
-def test_correlations_of_people_if_asked_for(two: Any) -> None:
-    tree = short(two[0], on_failure="warn", correlated=True, draws=40, warmup=60)
-    correlation = tree["posterior"]["group_correlation"].values
+def test_correlations_of_people_if_asked_for(together: xr.DataTree) -> None:
+    correlation = together["posterior"]["group_correlation"].values
     np.testing.assert_allclose(np.diagonal(correlation, axis1=2, axis2=3), 1)
     assert 0.05 < correlation[..., 0, 1].std() < 0.7
-    assert not any("learning_rate, learning_rate" in part for part in tree.attrs["convergence"].split(";"))
+    assert not any("learning_rate, learning_rate" in part for part in together.attrs["convergence"].split(";"))
 
 
 @pytest.mark.parametrize(
