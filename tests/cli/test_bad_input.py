@@ -106,7 +106,7 @@ TASKS = {
     "noise of no whole number": (lambda: xl.tasks.integer_noise(2.5), "largest", "whole number", "2.5"),
     "unknown landscape": (lambda: xl.tasks.landscape("trainig"), "landscape", "trainig", "'training'"),
     "landscape far from any": (lambda: xl.tasks.landscape("Z"), "landscape", "A, B, training"),
-    "landscape that is no name": (lambda: xl.tasks.landscape(["B"]), "landscape"),
+    "landscape that is no name": (lambda: xl.tasks.landscape(["B"]), "name must be text"),
     "profile of the training peak": (lambda: xl.tasks.profile("training"), "landscape profile", "training"),
     "negative cost": (lambda: xl.tasks.with_costs(TWO, [[0.0, -2.0], [1.0, 0.0]]), "costs", "-2", "from arm 0 to arm 1"),
     "cost of staying": (lambda: xl.tasks.with_costs(TWO, [[1.0, 2.0], [1.0, 0.0]]), "costs", "staying", "arm 0"),
