@@ -11,15 +11,15 @@ export const DEFAULT_LABELS = {
   square_unavailable: "not available",
   said_reward: "Reward {reward}. Your dot is in column {column}, row {row}.",
   said_next: "Next: column {column}, row {row}.",
-  rule_standard: "Choose any square. Without a click your last choice is repeated.",
-  rule_neighbour: "Stay, or choose a square beside the blue dot. Without a click you stay.",
-  rule_travel: "Choose any square as the goal. The blue dot walks there, one square at a time.",
-  hint_unavailable: "Too far away: only squares beside the blue dot can be chosen.",
+  rule_standard: "Choose any square. If you do not click, your last choice is repeated.",
+  rule_neighbour: "Stay, or choose a square next to the blue dot. If you do not click, you stay.",
+  rule_travel: "Choose any square as your goal. The blue dot walks there, one square at a time.",
+  hint_unavailable: "Too far away: you can only choose squares next to the blue dot.",
   saving: "Saving your choice…",
-  connection_lost: "The connection is lost. Your choice is kept, and we are trying again.",
+  connection_lost: "The connection was lost. Your choice is kept, and we are trying again.",
   paused_title: "Paused",
-  paused_text: "Time stands still. This choice starts again in full when you go on.",
-  resume: "Go on",
+  paused_text: "The clock has stopped. When you continue, you will have the full time for this choice again.",
+  resume: "Continue",
 } as const;
 
 export type LabelName = keyof typeof DEFAULT_LABELS;

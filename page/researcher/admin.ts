@@ -92,7 +92,7 @@ class Page {
   private failed(error: unknown): void {
     const since = this.answered ? `since ${this.answered}` : "yet";
     this.tell([error instanceof Refused ? error.message : `The server has not answered ${since}. Trying again every 5 s.`]);
-    setText(byId("status"), this.answered ? `Shown: as of ${this.answered}` : "");
+    setText(byId("status"), this.answered ? `Data from ${this.answered}` : "");
   }
 
   private switchTo(pilots: boolean): void {

@@ -98,7 +98,7 @@ def test_a_folder_that_is_no_study_is_told_in_one_sentence(typed: str, tmp_path:
     others = ["x"] * (len(needed) - 1)
     for folder, lacks in ((tmp_path, "this folder has no study.toml"), (tmp_path / "none", "there is no such folder")):
         done = CliRunner().invoke(app, [*typed.split(), str(folder), *others])
-        assert str(done.exception) == f"{folder}: {lacks}; `explorelab study init FOLDER` makes a study."
+        assert str(done.exception) == f"{folder}: {lacks}; create a study with `explorelab study init FOLDER`."
     assert list(tmp_path.iterdir()) == []
 
 

@@ -52,12 +52,12 @@ export class Numbers {
     for (const [name, text] of Object.entries(texts)) this.set(name, text);
     this.label("others", overview.pilots ? "people" : "robots");
     const finished = totals.median_minutes_finished !== null;
-    this.label("time", finished ? "min, median of finished" : "min so far, median");
+    this.label("time", finished ? "min to finish, median" : "min so far, median");
     const so_far = totals.median_minutes_active;
-    this.title("time", so_far === null ? "" : `Those who are taking part now came ${fixed(so_far, 1)} min ago (median).`);
+    this.title("time", so_far === null ? "" : `People taking part now arrived ${fixed(so_far, 1)} min ago (median).`);
     this.title("gone", `Not seen for more than ${whole(overview.return_within_minutes)} min: they cannot come back.`);
     this.title("doubted", "May not have played by hand or in time: not in choices.csv, and not paid unless named.");
-    this.title("consented", "Agreed at some time, wherever they are now.");
+    this.title("consented", "Everyone who agreed, wherever they are now.");
   }
 
   private tile(name: string, text: string, press?: () => void): HTMLElement {

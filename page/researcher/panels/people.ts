@@ -30,7 +30,7 @@ const COLUMNS: Column[] = [
 ];
 const HINTS: Partial<Record<keyof Person, string>> = {
   missed: "deadlines without a click", focus_losses: "times the window lost focus", hidden_pauses: "times the page was hidden",
-  slow_network: "times that the network was slow, failed or was gone", flags: "choices that the server doubts, by reason",
+  slow_network: "times the network was slow, failed or was lost", flags: "choices that the server doubts, by reason",
   doubts: "why this person may not have played by hand or in time: not in choices.csv, and not paid unless named",
 };
 

@@ -59,18 +59,18 @@ export class PersonPanel {
     typed.spellcheck = false;
     const label = el("label", "", "To delete, type the code ", el("b", "", detail.code));
     label.htmlFor = "typed";
-    const sure = button("Delete for ever", () => void this.remove(detail, typed.value, message, sure), "danger");
+    const sure = button("Delete permanently", () => void this.remove(detail, typed.value, message, sure), "danger");
     sure.disabled = true;
     typed.addEventListener("input", () => (sure.disabled = typed.value.trim() !== detail.code));
     const message = el("p", "message");
     message.setAttribute("role", "alert");
     const choices = detail.blocks.reduce((sum, block) => sum + block.regret.length, 0);
     const owed = detail.finished_at !== null && !detail.in_payment_file && !detail.pilot;
-    const unpaid = `Their bonus of ${fixed(detail.bonus, 2)} ${detail.currency} is in no payment file yet, and could not be paid afterwards.`;
+    const unpaid = `Their bonus of ${fixed(detail.bonus, 2)} ${detail.currency} is not in a payment file yet and could not be paid afterwards.`;
     this.dialog.replaceChildren(
       el("h2", "", "Delete a person’s data"),
-      el("p", "", `${counted(choices, "choice")}, all events, the consent, and what the recruiting platform calls them will be gone. ` +
-        "There is no way back. The bare code stays, so that the same person cannot begin anew."),
+      el("p", "", `${counted(choices, "choice")}, all events, the consent, and their platform ID will be deleted. ` +
+        "This cannot be undone. Only the code is kept, so that the same person cannot take part again."),
       ...(owed ? [el("p", "warning", unpaid)] : []),
       label, typed, message,
       el("div", "actions", button("Keep", () => this.dialog.close()), sure),
@@ -86,7 +86,7 @@ export class PersonPanel {
       this.dialog.close();
       await this.open(detail.code);
     } catch (error) {
-      message.textContent = error instanceof Refused ? error.message : "The server does not answer: nothing is known to be deleted.";
+      message.textContent = error instanceof Refused ? error.message : "The server does not answer; the data may not have been deleted.";
       sure.disabled = false;
     }
   }

@@ -36,7 +36,7 @@ function histogram(each: Histogram, quality: Quality): HTMLElement {
     return column;
   });
   const total = quality[each.name as "missed"] as number | undefined;
-  const said = total === undefined ? "choices, by ms over the deadline" : `${whole(total)}; people, by how often`;
+  const said = total === undefined ? "choices, by ms over the deadline" : `${whole(total)}; number of people by how often`;
   const bars = el("div", "columns", ...columns);
   bars.setAttribute("role", "img");
   bars.setAttribute("aria-label", each.counts.map((count, k) => `${each.bins[k] ?? ""}: ${count}`).join("; "));

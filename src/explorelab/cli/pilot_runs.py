@@ -1,4 +1,4 @@
-"""A pilot from the command line: a server for it if none is named, robots, and a sentence on what they did."""
+"""A pilot from the command line: starts a server unless one is given, runs the robots, and sums up what they did."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from explorelab.study.server.serve import serving
 
 
 def pilot(folder: Path, people: int, url: str, seed: int) -> str:
-    """What so many robots did, in one sentence."""
+    """Run the robots and return a summary of what they did."""
     study, key = _key_of(folder)
     if url:
         done = run_pilot(url, study, people=people, seed=seed, pilot_key=key)
     else:
         with serving(folder) as own:
             done = run_pilot(own, study, people=people, seed=seed, pilot_key=key)
-    return "\n".join(_told(done))
+    return "\n".join(_summary(done))
 
 
 def links(folder: Path, url: str) -> str:
-    """Links by which a browser takes part as a pilot: played by whoever opens it, or by itself."""
+    """Links for taking part as a pilot in a browser: one to play by hand, one where the page plays by itself."""
     _, key = _key_of(folder)
     address = (url or "http://127.0.0.1:8000").rstrip("/")
-    ways = {"to play as a pilot": "/", "to let the page play itself": "/?simulate=visual"}
-    return "\n".join(f"{what:<28}{address}{way}#pilot={key}" for what, way in ways.items())
+    ways = {"to play as a pilot": "/", "to let the page play by itself": "/?simulate=visual"}
+    return "\n".join(f"{what:<32}{address}{way}#pilot={key}" for what, way in ways.items())
 
 
 def _key_of(folder: Path) -> tuple[Study, str]:
-    """The study, and the key by which its pilots are known."""
+    """The study, and the key that marks its pilots."""
     study = load_study(folder)
     store = open_store(study.database, folder)
     try:
@@ -42,12 +42,12 @@ def _key_of(folder: Path) -> tuple[Study, str]:
         store.close()
 
 
-def _told(done: Piloted) -> list[str]:
-    """What came of it, a line each."""
+def _summary(done: Piloted) -> list[str]:
+    """How the robots fared, as lines of text."""
     minutes = f"{done.seconds / 60:.1f} minutes" if done.seconds >= 90 else f"{done.seconds:.0f} s"
     lines = [
         f"{done.finished} of {counted(done.people, 'robot')} finished in {minutes}: {counted(done.choices, 'choice')}, "
-        f"{done.missed} missed, {counted(done.retries, 'request')} sent again."
+        f"{done.missed} missed, {counted(done.retries, 'request')} retried."
     ]
     lines += [f"stopped early: {why}" for why in done.failures]
-    return [*lines, "They are marked as pilots: explorelab study export FOLDER --pilots only exports them."]
+    return [*lines, "They are marked as pilots; to export them: explorelab study export FOLDER --pilots only"]

@@ -1,4 +1,4 @@
-"""The commands around an experiment in the browser: make one, serve it, let robots play it, take out what came of it."""
+"""Commands for an experiment in the browser: create it, serve it, pilot it with robots, export the data, pay people."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from explorelab.cli.options import Seed, long_work
 
 study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(help="The study's folder, with study.toml in it.")]
+Folder = Annotated[Path, typer.Argument(help="The study folder, which contains study.toml.")]
 
 
 class Pilots(StrEnum):
-    """Which people are taken out."""
+    """Whether robots are exported: not at all, with people, or alone."""
 
     WITHOUT = "without"
     WITH = "with"
@@ -24,20 +24,20 @@ class Pilots(StrEnum):
 
 
 class Doubted(StrEnum):
-    """Whether people about whom there are doubts are in choices.csv."""
+    """Whether choices.csv includes people who may not have played by hand or in time."""
 
     WITHOUT = "without"
     WITH = "with"
 
 
 def register(app: typer.Typer) -> None:
-    """Enter the commands of this file into the command line."""
+    """Add the `study` commands to the command line."""
     app.add_typer(study, name="study")
 
 
 @study.command()
-def init(folder: Annotated[Path, typer.Argument(help="A new folder.")]) -> None:
-    """Make a folder with the paper's design in study.toml, ready to edit, and the texts that people read."""
+def init(folder: Annotated[Path, typer.Argument(help="Folder to create.")]) -> None:
+    """Create a study folder: the paper's design in study.toml and the texts people read, ready to edit."""
     from explorelab.study.config.start_study import init_study
 
     for path in init_study(folder):
@@ -50,15 +50,19 @@ def serve(
     folder: Folder,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Server processes; more than one needs PostgreSQL.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Number of server processes; more than one needs PostgreSQL.")
+    ] = 1,
     admin_password_file: Annotated[
         Path | None, typer.Option(help="File with the researcher's password; or set EXPLORELAB_ADMIN_PASSWORD.")
     ] = None,
-    public_url: Annotated[str, typer.Option(help="The address as people see it, if a proxy stands in between.")] = "",
+    public_url: Annotated[str, typer.Option(help="The address people open, if the server is behind a proxy.")] = "",
     trusted_proxies: Annotated[
-        str, typer.Option(help="Addresses or networks of proxies, with commas between, whose X-Forwarded-For is believed.")
+        str, typer.Option(help="Comma-separated addresses or networks of proxies whose X-Forwarded-For header is trusted.")
     ] = "",
-    as_it_is: Annotated[bool, typer.Option("--as-it-is", help="Serve also while texts are still to be filled in.")] = False,
+    allow_unfinished: Annotated[
+        bool, typer.Option("--allow-unfinished", help="Serve the study even if its texts still contain placeholders.")
+    ] = False,
 ) -> None:
     """Bring the database up to date and serve the study until interrupted."""
     from explorelab.study.server import serve as server
@@ -67,49 +71,51 @@ def serve(
         typer.echo(f"participants  {links.participants}")
         typer.echo(f"researcher    {links.admin}")
         if links.password is not None:
-            typer.echo(f"password      {links.password}   (made for this run; set EXPLORELAB_ADMIN_PASSWORD to choose one)")
+            typer.echo(
+                f"password      {links.password}   (for this run only; set EXPLORELAB_ADMIN_PASSWORD to choose your own)"
+            )
         query = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
         typer.echo(f"for Prolific  {links.participants}{query}")
         for line in links.unfinished:
             typer.echo(f"to do         {line}")
         if links.proxy_unnamed:
             typer.echo("to do         name the proxy with --trusted-proxies (127.0.0.1 if it runs on this computer):")
-            typer.echo("              until then all people count as one address, with the limits of one")
+            typer.echo("              until then, everyone counts as one address and shares its limits")
 
-    server.serve(folder, host, port, workers, admin_password_file, public_url, as_it_is, announce, trusted_proxies)
+    server.serve(folder, host, port, workers, admin_password_file, public_url, allow_unfinished, announce, trusted_proxies)
 
 
 @study.command()
 def pilot(
     folder: Folder,
-    people: Annotated[int, typer.Option(min=1, help="How many robots take part.")] = 20,
-    url: Annotated[str, typer.Option(help="A server that runs; by default one is started for the robots.")] = "",
+    people: Annotated[int, typer.Option(min=1, help="Number of robots.")] = 20,
+    url: Annotated[str, typer.Option(help="Address of a running server; by default one is started for the robots.")] = "",
     seed: Seed = 0,
     link: Annotated[
-        bool, typer.Option("--link", help="Print links by which a browser takes part as a pilot, and end.")
+        bool, typer.Option("--link", help="Print links for taking part as a pilot in a browser, then exit.")
     ] = False,
 ) -> None:
-    """Let robots take part: agents of the library over the real interface, kept apart from people as pilots."""
+    """Let robots take part: the library's agents play over the real interface and are marked as pilots."""
     from explorelab.cli import pilot_runs
 
     if link:
         typer.echo(pilot_runs.links(folder, url))
         return
     with long_work():
-        told = pilot_runs.pilot(folder, people, url, seed)
-    typer.echo(told)
+        summary = pilot_runs.pilot(folder, people, url, seed)
+    typer.echo(summary)
 
 
 @study.command()
 def export(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="Folder for the files; an earlier export there is replaced.")] = Path("data"),
-    pilots: Annotated[Pilots, typer.Option(help="Whether robots are in it.")] = Pilots.WITHOUT,
+    out: Annotated[Path, typer.Option(help="Output folder; an earlier export there is replaced.")] = Path("data"),
+    pilots: Annotated[Pilots, typer.Option(help="Whether to export robots.")] = Pilots.WITHOUT,
     doubted: Annotated[
-        Doubted, typer.Option(help="Whether people who may not have played by hand or in time are in choices.csv.")
+        Doubted, typer.Option(help="Whether choices.csv includes people who may not have played by hand or in time.")
     ] = Doubted.WITHOUT,
 ) -> None:
-    """Write everything that was recorded as CSV files with their description (Psych-DS)."""
+    """Export everything recorded as CSV files with a description of every column (Psych-DS)."""
     from explorelab.study.admin import offline
 
     with long_work():
@@ -119,9 +125,9 @@ def export(
 @study.command()
 def find(
     folder: Folder,
-    platform_id: Annotated[str, typer.Argument(help="What Prolific or MTurk calls the person.")],
+    platform_id: Annotated[str, typer.Argument(help="The person's ID on Prolific or MTurk.")],
 ) -> None:
-    """Say which code a person has who writes in, so that they can be looked up or deleted on the researcher's page."""
+    """Find a person's code from their platform ID, so that you can look them up or delete them on the researcher's page."""
     from explorelab.study.admin import offline
 
     typer.echo(offline.find(folder, platform_id))
@@ -130,16 +136,16 @@ def find(
 @study.command()
 def pay(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("payments"),
-    again: Annotated[bool, typer.Option("--again", help="Write the last files once more; nobody is added.")] = False,
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("payments"),
+    again: Annotated[bool, typer.Option("--again", help="Write the last files again, without adding anyone.")] = False,
     also: Annotated[
         list[str] | None,
-        typer.Option(metavar="CODE", help="Pay this person in spite of doubts; may be given several times."),
+        typer.Option(metavar="CODE", help="Pay this person despite the doubts; can be repeated."),
     ] = None,
 ) -> None:
-    """Write files with the bonuses of those who have finished, for Prolific and MTurk; nobody is in two files.
+    """Write bonus files for Prolific and MTurk, for everyone who has finished; nobody appears in two files.
 
-    People who may not have played by hand or in time are listed first and not paid, unless they are named with --also.
+    People who may not have played by hand or in time are listed first and not paid unless you name them with --also.
     """
     from explorelab.study.admin import offline
 
@@ -150,10 +156,10 @@ def pay(
 def backup(
     folder: Folder,
     out: Annotated[
-        Path | None, typer.Option(help="File to write; by default a new one in the study's folder, under backups.")
+        Path | None, typer.Option(help="File to write; by default a new one in the study folder, under backups.")
     ] = None,
 ) -> None:
-    """Copy the study's database, also while the server runs or after it was killed; nothing acknowledged is missing."""
+    """Back up the study's database, even while the server runs or after a crash; every acknowledged choice is included."""
     from explorelab.study.backup import backup as backing_up
 
     with long_work():
@@ -162,7 +168,7 @@ def backup(
 
 @study.command()
 def restore(folder: Folder, file: Annotated[Path, typer.Argument(help="A file written by `study backup`.")]) -> None:
-    """Put a backup in the place of the study's database, which is kept beside it; the server must be stopped."""
+    """Restore the study's database from a backup and keep the old one beside it; stop the server first."""
     from explorelab.study.backup import restore as restoring
 
     with long_work():

@@ -127,7 +127,7 @@ def test_a_wrong_password_says_so_and_logging_out_leads_back(desk: Desk, browser
         page.fill("#password", "wrong")
         page.click("button[type=submit]")
         page.wait_for_selector("[role=alert]")
-        assert page.text_content("[role=alert]") == "This is not the password."
+        assert page.text_content("[role=alert]") == "Wrong password."
 
 
 def test_deleting_asks_for_the_code_and_the_page_follows(desk: Desk, browser: Browser) -> None:
@@ -162,7 +162,7 @@ def test_it_refreshes_itself_says_when_nobody_answers_and_goes_on(desk: Desk, br
             page.wait_for_function("() => document.querySelector('.tile.arrived strong').textContent === '14'", timeout=8000)
         page.wait_for_selector("#trouble:not([hidden])", timeout=12_000)
         assert "has not answered since" in (page.text_content("#trouble") or "")
-        assert (page.text_content("#status") or "").startswith("Shown: as of")
+        assert (page.text_content("#status") or "").startswith("Data from")
         with served(desk, int(address.rsplit(":", 1)[1])):
             page.wait_for_selector("#trouble", state="hidden", timeout=12_000)
             assert (page.text_content("#status") or "").startswith("Updated")
@@ -180,8 +180,8 @@ def test_what_is_wrong_with_the_server_stands_above_everything(desk: Desk, brows
         page.screenshot(path=tmp_path / "notices.png")
         (tmp_path / "study.db").unlink()
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-        page.wait_for_function("() => document.getElementById('trouble').textContent.startsWith('The study stands still')")
-        assert "study.db has been deleted or moved away" in page.inner_text("#trouble")
+        page.wait_for_function("() => document.getElementById('trouble').textContent.startsWith('The study has stopped')")
+        assert "study.db has been deleted or moved" in page.inner_text("#trouble")
 
 
 def test_a_hidden_page_asks_nothing(desk: Desk, browser: Browser) -> None:

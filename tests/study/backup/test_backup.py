@@ -172,7 +172,7 @@ BAD_BACKUPS = {
     "PostgreSQL's": (lambda file, kept: file.write_bytes(b"PGDMP" + bytes(100)), "one from PostgreSQL"),
     "half of it": (half, "damaged"),
     "damaged inside": (flipped, "damaged"),
-    "another program's": (changed("DROP TABLE choices"), "not the database of a study"),
+    "another program's": (changed("DROP TABLE choices"), "not a study database"),
     "of a newer version": (changed("UPDATE alembic_version SET version_num = '9999'"), "another version of explorelab"),
     "another study's": (changed("INSERT OR REPLACE INTO settings VALUES ('study', 'other')"), "the study 'other'"),
 }
@@ -193,7 +193,7 @@ def test_a_bad_backup_is_one_sentence_and_changes_nothing(what: str, kept: Kept,
 def test_a_backup_replaces_no_file_and_needs_a_database(kept: Kept, tmp_path: Path) -> None:
     there = tmp_path / "there.db"
     there.write_text("something")
-    assert "there is a file already" in said(command("backup", kept.folder, "--out", there))
+    assert "this file already exists" in said(command("backup", kept.folder, "--out", there))
     assert "there is no folder" in said(command("backup", kept.folder, "--out", tmp_path / "no" / "x.db"))
     (kept.folder / "study.db").unlink()
     assert "there is no database" in said(command("backup", kept.folder, "--out", tmp_path / "new.db"))

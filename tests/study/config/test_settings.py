@@ -314,7 +314,7 @@ def test_what_is_not_utf_8(folder):
 def test_no_study_there(tmp_path):
     assert "study init" in problems(tmp_path / "none")[0]
     assert problems(tmp_path) == [
-        f"{tmp_path}: this folder has no study.toml; `explorelab study init FOLDER` makes a study."
+        f"{tmp_path}: this folder has no study.toml; create a study with `explorelab study init FOLDER`."
     ]
 
 
@@ -330,7 +330,7 @@ def test_names_that_join_to_the_same_condition(folder):
     change(folder / "study.toml", "[landscapes.b]", "[landscapes.travel-a]")
     line = change(folder / "study.toml", 'landscapes = ["a", "b"]', 'landscapes = ["a", "travel-a"]')
     (problem,) = problems(folder)
-    assert problem.startswith(f"my-study/study.toml, line {line - 5}: [task] must have names that tell conditions apart")
+    assert problem.startswith(f"my-study/study.toml, line {line - 5}: [task] must have names that keep conditions distinct")
 
 
 @pytest.mark.parametrize(
@@ -344,4 +344,4 @@ def test_redirects_that_are_fine(folder, redirect):
 def test_a_redirect_with_a_code_needs_one(folder):
     change(folder / "study.toml", 'redirect = ""', 'redirect = "https://x.org/{code}"')
     change(folder / "study.toml", 'code = "CHANGE-ME"', "")
-    assert "needs a setting code" in problems(folder)[0]
+    assert "so a setting code is needed" in problems(folder)[0]

@@ -85,7 +85,7 @@ def test_labels_left_in_english_are_listed(texts: Texts) -> None:
     names = [name for name, text in template_labels().items() if any(letter.isalpha() for letter in text)][:5]
     half = german(texts)
     (line,) = text_warnings(replace(half, labels={**half.labels, **{name: template_labels()[name] for name in names}}))
-    assert line == f"texts.toml has language 'de', but still in English: {', '.join(names[:3])} and 2 more"
+    assert line == f"texts.toml has language 'de', but these labels are still in English: {', '.join(names[:3])} and 2 more"
 
 
 @pytest.mark.parametrize("page", PAGES)

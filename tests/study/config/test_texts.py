@@ -110,7 +110,7 @@ def test_init_fills_an_empty_folder_and_leaves_it_the_same_one(tmp_path, monkeyp
 def test_init_refuses_a_folder_with_something_in_it(tmp_path):
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match="expected a new or empty folder, but there is something in it"):
+    with pytest.raises(InputError, match="expected a new or empty folder, but it is not empty"):
         init_study(tmp_path / "old")
     with pytest.raises(InputError, match="but this is a file"):
         init_study(tmp_path / "old" / "mine.txt")

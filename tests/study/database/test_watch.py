@@ -165,7 +165,7 @@ def test_participants_and_health_are_told_in_a_sentence(tmp_path: Path) -> None:
         (tmp_path / "study.db").unlink()
         for answer in (tab.choose(0, 3), tab.post("state"), lab.client.get("/api/health")):
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "15")
-            assert "study.db has been deleted or moved away" in answer.json()["message"]
+            assert "study.db has been deleted or moved" in answer.json()["message"]
 
 
 # PostgreSQL -----------------------------------------------------------------------------------------------------------

@@ -138,7 +138,11 @@ def _not_an_export(out: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "told"),
-    [(_other_file, r"no export wrote \(fit.nc\)"), (_changed, r"changed since .*README"), (_not_an_export, "other files")],
+    [
+        (_other_file, r"not from an export \(fit.nc\)"),
+        (_changed, r"changed after .*README"),
+        (_not_an_export, "other files"),
+    ],
 )
 def test_only_an_earlier_export_is_replaced(
     engine: Engine, tmp_path: Path, change: Callable[[Path], None], told: str

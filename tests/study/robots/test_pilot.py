@@ -263,7 +263,7 @@ def test_a_wrong_key_and_no_server_are_said(served: tuple[str, Path]) -> None:
 def test_another_study_at_the_address_is_said(served: tuple[str, Path]) -> None:
     address, folder = served
     told = run_pilot(address, small_study(width=5, height=20), people=1, pilot_key=key_of(folder), progress=False)
-    assert "its squares are 10 x 10, expected 5 x 20" in told.failures[0]
+    assert "its grid is 10 x 10, expected 5 x 20" in told.failures[0]
 
 
 def test_refusals_are_told_apart() -> None:

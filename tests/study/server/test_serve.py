@@ -42,7 +42,7 @@ def test_local_addresses_are_known(host: str, local: bool) -> None:
 
 def test_a_public_address_needs_a_password(folder: Path) -> None:
     with pytest.raises(InputError, match="needs a password"):
-        serve(folder, host="0.0.0.0", as_it_is=True)
+        serve(folder, host="0.0.0.0", allow_unfinished=True)
 
 
 def test_a_password_has_no_default_and_is_not_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,10 +62,10 @@ def test_a_password_has_no_default_and_is_not_short(tmp_path: Path, monkeypatch:
 def test_a_study_that_is_not_filled_in_does_not_go_public(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PASSWORD, "long enough")
     left = unfinished(load_study(folder))
-    assert any(line.startswith("consent.md still has") for line in left)
-    assert any(line.startswith("declined.md still has 1 place to fill in") for line in left)
+    assert any(line.startswith("consent.md has") for line in left)
+    assert any(line.startswith("declined.md has 1 placeholder left, the first: [") for line in left)
     assert any("CHANGE-ME" in line for line in left)
-    with pytest.raises(InputError, match="not ready for people"):
+    with pytest.raises(InputError, match="not ready for participants"):
         serve(folder, host="0.0.0.0")
 
 
@@ -73,14 +73,14 @@ def test_a_port_in_use_is_one_sentence() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        with pytest.raises(InputError, match="another program uses it"):
+        with pytest.raises(InputError, match="another program is using it"):
             bound("127.0.0.1", other.getsockname()[1])
 
 
 def test_another_server_of_the_same_address_is_noticed_though_sockets_can_share_it() -> None:
     with bound("127.0.0.1", 0, shared=True) as other:
         other.listen()
-        with pytest.raises(InputError, match="another program uses it"):
+        with pytest.raises(InputError, match="another program is using it"):
             bound("127.0.0.1", other.getsockname()[1])
 
 

@@ -89,7 +89,7 @@ def test_a_worker_that_is_replaced_serves_the_design_of_the_others(two: Served) 
     shown = [ask(two, "POST", "/api/arrive", json={**body, "key": f"{k:064x}"}).json() for k in range(12)]
     assert "More" not in json.dumps(shown)
     assert len({state["state"]["consent_version"] for state in shown}) == 1
-    assert "A worker process ended (exit code -9) and is replaced." in two.log()
+    assert "A worker process ended (exit code -9) and is being replaced." in two.log()
 
 
 def test_workers_share_a_limit_and_believe_no_header(two: Served) -> None:
@@ -129,7 +129,7 @@ def test_a_second_server_on_the_same_database_is_refused(
     with workers(tmp_path / "study", database):
         other = tmp_path / "other"
         write_study(other, database)
-        with pytest.raises(InputError, match="a server of this study is running on the database"):
+        with pytest.raises(InputError, match="a server of this study is already using the database"):
             begun(load_study(other), other)
 
 
@@ -143,7 +143,7 @@ def is_there(pid: int) -> bool:
 
 @pytest.mark.parametrize("named", ["*", "proxy.example.org", "10.0.0.1/8", "127.0.0.1;10.0.0.1", "127.0.0.1, x"])
 def test_proxies_are_named_by_their_address(named: str) -> None:
-    with pytest.raises(InputError, match="--trusted-proxies must be addresses or networks"):
+    with pytest.raises(InputError, match="--trusted-proxies must be comma-separated addresses or networks"):
         trusted(named)
 
 

@@ -147,7 +147,7 @@ class Operator:
         await asyncio.sleep(0.2)  # for answers that were under way
         lost = held(self._kept / "study.db").missing(self._ledger.shown.keys() - told)
         self.faults += [f"{what}: acknowledged after the attack: {name[1:]}" for name in lost]
-        if self._folder.exists() and "the study stands still" not in self._served.log()[len(shown) :]:
+        if self._folder.exists() and "the study has stopped" not in self._served.log()[len(shown) :]:
             self.faults.append(f"{what}: nothing in the log")
 
     async def _health(self) -> int:

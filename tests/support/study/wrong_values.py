@@ -28,14 +28,14 @@ WRONG = {
     "title of two lines": (
         '"A game of squares"',
         '"a\\nb"',
-        "[study] title must be one line of text that can be printed, got 'a\\nb'.",
+        "[study] title must be one line of printable text, got 'a\\nb'.",
     ),
     "title that is a number": ('"A game of squares"', "5", "[study] title must be text in quotes, got 5."),
     "long title": ('"A game of squares"', f'"{"x" * 201}"', "[study] title must have at most 200 characters, got 201."),
     "name with a slash": (
         '"explore"',
         '"../x"',
-        "[study] name must be made of letters A to Z, digits, - and _, got '../x'.",
+        "[study] name must consist of letters A to Z, digits, - and _, got '../x'.",
     ),
     "width of nothing": ("width = 10 ", "width = 0 ", "[grid] width must be 1 to 2500 squares, got 0."),
     "width in parts": ("width = 10 ", "width = 10.0 ", "[grid] width must be a whole number, got 10.0."),
@@ -72,7 +72,7 @@ WRONG = {
     "task landscape twice": (
         'landscapes = ["a", "b"]',
         'landscapes = ["a", "a"]',
-        "[task] landscapes must have each name once, got 'a' twice.",
+        "[task] landscapes must list each name once, got 'a' twice.",
     ),
     "no task landscape": (
         'landscapes = ["a", "b"]',
@@ -82,12 +82,12 @@ WRONG = {
     "task landscapes as text": (
         'landscapes = ["a", "b"]',
         'landscapes = "a"',
-        '[task] landscapes must be a list of names, as ["a", "b"], got \'a\'.',
+        '[task] landscapes must be a list of names, such as ["a", "b"], got \'a\'.',
     ),
     "task landscapes as numbers": (
         'landscapes = ["a", "b"]',
         "landscapes = [1]",
-        '[task] landscapes must be a list of names, as ["a", "b"], got [1].',
+        '[task] landscapes must be a list of names, such as ["a", "b"], got [1].',
     ),
     "unknown landscape": (
         'landscape = "A" ',
@@ -107,7 +107,7 @@ WRONG = {
     "landscape with costs": (
         'landscape = "A" ',
         'landscape = "A"\ncosts = 2 ',
-        "[landscapes.a] costs does not belong into a study, where the dynamics say which moves there are.",
+        "[landscapes.a] costs does not belong in a study, where the dynamics decide which moves are allowed.",
         1,
     ),
     "landscape misspelt": (
@@ -234,23 +234,23 @@ WRONG = {
     "redirect that is a script": (
         'redirect = ""',
         'redirect = "javascript:alert(1)"',
-        "[completion] redirect must be a whole address such as https://example.org/done?code={code}, got "
+        "[completion] redirect must be a full address such as https://example.org/done?code={code}, got "
         "'javascript:alert(1)'.",
     ),
     "redirect with another placeholder": (
         'redirect = ""',
         'redirect = "https://x.org/{id}"',
-        "[completion] redirect may have {code} in it and no other braces, got 'https://x.org/{id}'.",
+        "[completion] redirect may contain {code} and no other braces, got 'https://x.org/{id}'.",
     ),
     "redirect with a password": (
         'redirect = ""',
         'redirect = "https://a:b@x.org"',
-        "[completion] redirect must be a whole address such as https://example.org/done?code={code}, got 'https://a:b@x.org'.",
+        "[completion] redirect must be a full address such as https://example.org/done?code={code}, got 'https://a:b@x.org'.",
     ),
     "redirect with a header in its host": (
         'redirect = ""',
         'redirect = "https://x.org;script-src"',
-        "[completion] redirect must be a whole address such as https://example.org/done?code={code}, "
+        "[completion] redirect must be a full address such as https://example.org/done?code={code}, "
         "got 'https://x.org;script-src'.",
     ),
     "return at once": (
@@ -287,7 +287,7 @@ WRONG = {
     "database in memory": (
         '"sqlite:///study.db"',
         '"sqlite://"',
-        "[database] url must be kept in a file, as sqlite:///study.db, got one in memory, where it would be lost.",
+        "[database] url must be kept in a file, such as sqlite:///study.db, got one in memory, where it would be lost.",
     ),
     "database that is no address": (
         '"sqlite:///study.db"',

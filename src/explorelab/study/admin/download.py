@@ -36,7 +36,7 @@ _one_at_a_time = threading.Lock()
 def zipped_export(study: Study, engine: Engine, pilots: Pilots, now: float) -> FileResponse:
     """The export as a zip file; everything on the disk is removed once it is sent. Takes a while: not in the event loop."""
     if not _one_at_a_time.acquire(blocking=False):
-        raise Refused(409, "busy", "Another export is being made: try again when it is done.")
+        raise Refused(409, "busy", "Another export is running: try again when it is done.")
     try:
         folder = Path(tempfile.mkdtemp(prefix="explorelab-export-"))
     except OSError as error:
@@ -64,7 +64,7 @@ def _in_another_process(study: Study, url: URL, pilots: Pilots, folder: Path) ->
     try:
         said: str | None = hear.recv()
     except EOFError:
-        said = "The export has failed; its process ended before it was done."
+        said = "The export failed: its process ended early."
     finally:
         hear.close()
         export.join()

@@ -99,7 +99,7 @@ class Keeper:
         self.check_origin(request)
         token = request.headers.get("x-csrf-token", "")
         if not hmac.compare_digest(token.encode(), self.csrf_token(session).encode()):
-            raise Refused(403, "csrf", "The request carries no valid X-CSRF-Token: load the page again.")
+            raise Refused(403, "csrf", "The request has no valid X-CSRF-Token: reload the page.")
 
     def check_origin(self, request: Request) -> None:
         """Refuse a request that a browser says another site has caused, or about which nothing is said."""
@@ -108,7 +108,7 @@ class Keeper:
         # A page that sends no referrer says "null"; then the other header, which no script can set, decides.
         same_origin = same_site if origin in (None, "null") else self._is_own(origin or "", request)
         if not same_origin or (site is not None and not same_site):
-            raise Refused(403, "origin", "The request comes from another site, or does not say where it comes from.")
+            raise Refused(403, "origin", "The request comes from another site, or does not say which site it comes from.")
 
     def is_https(self, request: Request) -> bool:
         """Whether the browser speaks to us, or to the proxy before us, by https."""
@@ -155,7 +155,7 @@ class Attempts:
 
 def no_session() -> Refused:
     """A request of someone who is not logged in."""
-    return Refused(401, "no-session", "You are not logged in, or no longer: log in at /admin/login.")
+    return Refused(401, "no-session", "You are not logged in, or your session has ended: log in at /admin/login.")
 
 
 def log_out(connection: Connection, session: Session, now: float) -> None:

@@ -77,7 +77,7 @@ class Office:
         address, known = request.client.host if request.client else "", keeper.known_browser(request)
         await self._counted(lambda connection: attempts.begin(connection, address, known, self.now()))
         if not await to_thread.run_sync(keeper.is_password, password, limiter=self._few):
-            raise Refused(401, "wrong-password", "This is not the password.")
+            raise Refused(401, "wrong-password", "Wrong password.")
         await self._counted(lambda connection: attempts.succeeded(connection, address, known))
         response.set_cookie(COOKIE, keeper.new_cookie(), SESSION_S, **self._kept(request))
         response.set_cookie(KNOWN_COOKIE, keeper.new_known_cookie(), KNOWN_S, **self._kept(request))
@@ -109,7 +109,7 @@ async def _password(request: Request) -> str:
     async for part in request.stream():
         body += part
         if len(body) > LONGEST_LOGIN:
-            raise Refused(413, "too-large", f"A login has at most {LONGEST_LOGIN} bytes.")
+            raise Refused(413, "too-large", f"A login must have at most {LONGEST_LOGIN} bytes.")
     try:
         return Login.model_validate_json(body or b"null").password
     except ValidationError as error:

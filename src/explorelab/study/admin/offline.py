@@ -43,7 +43,7 @@ def find(folder: Path, platform_id: str) -> str:
     with opened(folder) as (_, engine), engine.connect() as connection:
         row = connection.execute(select(people).where(people.c.platform_id == platform_id.strip())).first()
     if row is None:
-        raise InputError(f"nobody called {platform_id!r} by a platform has taken part, or they have been deleted.")
+        raise InputError(f"nobody with the platform ID {platform_id!r} has taken part, or their data have been deleted.")
     return f"{row.code}  ({row.source}, {row.stage})"
 
 

@@ -41,10 +41,10 @@ def person_detail(connection: Connection, study: Study, code: str, now: float) -
 def delete_person(connection: Connection, code: str, typed: str, now: float) -> Deleted:
     """Delete everything of the person but the bare row, if the code was typed as it is."""
     if typed != code:
-        raise invalid(f"To delete {code}, type this code: got {typed!r}.")
+        raise invalid(f"To delete {code}, type this code; got {typed!r}.")
     person = _found(connection, code, locked=True)
     if _is_deleted(person):
-        raise Refused(409, "deleted", f"Everything of {code} has been deleted already.")
+        raise Refused(409, "deleted", f"The data of {code} have already been deleted.")
     return Deleted(code=code, n_choices=erased(connection, person, "researcher", now))
 
 
@@ -52,7 +52,7 @@ def _found(connection: Connection, code: str, locked: bool = False) -> Any:
     query = select(people).where(people.c.code == code)
     person = connection.execute(query.with_for_update() if locked else query).one_or_none()
     if person is None:
-        raise Refused(404, "unknown", f"There is nobody with the code {code!r}.")
+        raise Refused(404, "unknown", f"Nobody has the code {code!r}.")
     return person
 
 

@@ -40,7 +40,9 @@ def backup(folder: Path, out: Path | None = None) -> str:
         sqlite = engine.dialect.name == "sqlite"
         target = out or folder / "backups" / f"{study.name}-{moment()}.{'db' if sqlite else 'dump'}"
         if target.exists():
-            raise InputError(f"{target}: there is a file already, and backups replace none; give another name with --out.")
+            raise InputError(
+                f"{target}: this file already exists, and backups never overwrite one; choose another name with --out."
+            )
         if out is None:
             target.parent.mkdir(mode=0o700, exist_ok=True)
         check_folder_of(target)
@@ -72,13 +74,13 @@ def new_file(target: Path) -> Iterator[Path]:
                 for end in ("-wal", "-shm", "-journal"):  # what SQLite may leave beside it
                     made.with_name(made.name + end).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{target}: cannot be written: {in_words(error)}.") from None
+        raise InputError(f"{target} cannot be written: {in_words(error)}.") from None
 
 
 def copy(source: Path, into: Path) -> None:
     """Copy one state of a database, with what is in its log and without what was deleted from it."""
     if not source.is_file():
-        raise InputError(f"{source}: there is no database to copy: nobody has taken part yet, or the file has been moved.")
+        raise InputError(f"{source}: no database to back up; nobody has taken part yet, or the file has been moved.")
     try:
         with closing(_reading(source)) as connection:
             connection.execute("VACUUM INTO ?", (str(into),))
@@ -106,7 +108,7 @@ def checked(file: Path) -> Found:
             (form,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             counts = [connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("people", "choices")]
     except sqlite3.OperationalError as error:
-        raise InputError(f"{file} is not the database of a study: {in_words(error)}.") from None
+        raise InputError(f"{file} is not a study database: {in_words(error)}.") from None
     except (sqlite3.DatabaseError, TypeError):
-        raise InputError(f"{file} is damaged, or is not the database of a study.") from None
+        raise InputError(f"{file} is damaged, or is not a study database.") from None
     return Found(study[0] if study else None, form, *counts)

@@ -98,7 +98,7 @@ def restore(engine: Engine, name: str, file: Path, aside: Path) -> str:
     if inspect(engine).has_table("people"):
         aside.parent.mkdir(mode=0o700, exist_ok=True)
         dump(url, aside, whole=False)
-        kept = f"\nWhat was there before is kept as {aside}."
+        kept = f"\nThe previous database is kept as {aside}."
     with tempfile.TemporaryFile() as script:
         drops = [f"DROP TABLE IF EXISTS {table} CASCADE;" for table in (*metadata.tables, "alembic_version")]
         script.write("\n".join([*drops, ""]).encode())

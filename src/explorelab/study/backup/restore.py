@@ -48,12 +48,12 @@ def _check_kind(file: Path, on_sqlite: bool) -> None:
         with file.open("rb") as opened:
             start = opened.read(len(SQLITE))
     except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror or error}.") from None
+        raise InputError(f"{file} cannot be read: {error.strerror or error}.") from None
     kinds = {SQLITE: "SQLite", POSTGRESQL: "PostgreSQL"}
     kind = next((name for magic, name in kinds.items() if start.startswith(magic)), None)
     wanted = "SQLite" if on_sqlite else "PostgreSQL"
     if kind != wanted:
-        got = f"one from {kind}" if kind else "a file that is no backup, or a damaged one"
+        got = f"one from {kind}" if kind else "something that is not a backup, or a damaged one"
         raise InputError(f"{file}: expected a backup from {wanted}, which the study uses, got {got}.")
 
 
@@ -71,7 +71,7 @@ def _restore_file(database: Path, name: str, file: Path) -> str:
         copy(file, made)
         checked(made)
         _set_aside(database, aside)
-    kept = f"\nWhat was there before is kept as {aside}." if aside.exists() else ""
+    kept = f"\nThe previous database is kept as {aside}." if aside.exists() else ""
     return f"restored {file} to {database}: {found}.{kept}"
 
 

@@ -26,14 +26,14 @@ def wrong_redirect(address: str, code: str) -> str:
     except ValueError:
         parts, host = urlsplit(""), ""
     if not address.isascii() or re.search(r"[\s\"'<>\\^`]", address) or not _HOST.fullmatch(host) or "@" in parts.netloc:
-        return f"must be a whole address such as https://example.org/done?code={{code}}, got {shown(address)}."
+        return f"must be a full address such as https://example.org/done?code={{code}}, got {shown(address)}."
     if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOCAL):
         return f"must begin with https:// (http:// only for localhost), got {shown(address)}."
     others = set(re.findall(r"\{[^{}]*\}", address)) - {"{code}"}
     if others or re.search(r"[{}]", address.replace("{code}", "")):
-        return f"may have {{code}} in it and no other braces, got {shown(address)}."
+        return f"may contain {{code}} and no other braces, got {shown(address)}."
     if "{code}" in address and not code:
-        return "has {code} in it, which needs a setting code beside it."
+        return "contains {code}, so a setting code is needed too."
     return ""
 
 
@@ -63,7 +63,7 @@ def wrong_database(url: str) -> str:
     if kind not in ("sqlite", "postgresql"):
         return f"must be an address such as {_DATABASES}, got one of {kind!r}."
     if kind == "sqlite" and (address.database or ":memory:") == ":memory:":
-        return "must be kept in a file, as sqlite:///study.db, got one in memory, where it would be lost."
+        return "must be kept in a file, such as sqlite:///study.db, got one in memory, where it would be lost."
     if not address.database:
-        return f"must name the database, as {_DATABASES}, got none."
+        return f"must name the database, as in {_DATABASES}, got none."
     return ""

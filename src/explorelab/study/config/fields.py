@@ -142,7 +142,7 @@ class Table:
         elif not value.strip():
             self.problem(key, f"must not be empty, got {shown(value)}.")
         elif not value.isprintable():
-            self.problem(key, f"must be one line of text that can be printed, got {shown(value)}.")
+            self.problem(key, f"must be one line of printable text, got {shown(value)}.")
         elif len(value) > most:
             self.problem(key, f"must have at most {most} characters, got {len(value)}.")
         else:
@@ -157,7 +157,7 @@ class Table:
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            self.problem(key, f'must be a list of names, as ["a", "b"], got {shown(value)}.')
+            self.problem(key, f'must be a list of names, such as ["a", "b"], got {shown(value)}.')
             return ()
         if not value and not empty:
             self.problem(key, "must have at least one name, got an empty list.")
@@ -166,7 +166,7 @@ class Table:
             if known and name not in known:
                 self.toml.problem(at, f"{self.title} {key}: {unknown_name(kind, name, known)}")
             elif name in value[:number] and not twice:
-                self.toml.problem(at, f"{self.title} {key} must have each name once, got {name!r} twice.")
+                self.toml.problem(at, f"{self.title} {key} must list each name once, got {name!r} twice.")
         return tuple(value)
 
     def name(self, key: str, kind: str, known: Collection[str]) -> str:

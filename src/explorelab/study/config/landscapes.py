@@ -15,10 +15,10 @@ from explorelab.tasks.task_table import CHOICES_KEYS, COSTS, GRAPH, Door, noise_
 MOST_POINTS = 1_000_000
 DOOR = Door(
     refused={
-        **dict.fromkeys((*GRAPH, *COSTS), "does not belong into a study, where the dynamics say which moves there are."),
-        **dict.fromkeys(PLACES, "does not belong into a study, where the squares are those of [grid]."),
-        **dict.fromkeys(CHOICES_KEYS, "is for a file of choices, and does not belong into a study."),
-        "name": "does not belong into a study, where the name of a landscape is that of its table.",
+        **dict.fromkeys((*GRAPH, *COSTS), "does not belong in a study, where the dynamics decide which moves are allowed."),
+        **dict.fromkeys(PLACES, "does not belong in a study, where [grid] sets the squares."),
+        **dict.fromkeys(CHOICES_KEYS, "describes a file of choices and does not belong in a study."),
+        "name": "does not belong in a study, where a landscape is named by its table.",
     },
     largest=MOST_POINTS,
 )

@@ -18,7 +18,7 @@ def init_study(folder: Path) -> list[Path]:
         raise InputError(f"{folder}: expected the name of a new folder, but this is a file.")
     try:
         if folder.is_dir() and any(folder.iterdir()):
-            raise InputError(f"{folder}: expected a new or empty folder, but there is something in it.")
+            raise InputError(f"{folder}: expected a new or empty folder, but it is not empty.")
         with workshop(folder, "new-study", within=folder.parent) as made:
             for name in FILES:
                 shutil.copyfile(TEMPLATES / name, made / name)

@@ -37,7 +37,9 @@ def load_study(folder: Path) -> Study:
     study = Study(**settings, texts=texts)
     assert toml is not None
     if len({cell.name for cell in study.cells}) < len(study.cells):
-        toml.problem(("task",), "[task] must have names that tell conditions apart; two are the same once joined with '-'.")
+        toml.problem(
+            ("task",), "[task] must have names that keep conditions distinct; two become the same when joined with '-'."
+        )
         problems.raise_if_any()
     files = files_of(folder, FILES, toml.values["landscapes"])
     return replace(study, texts=filled(study), unfilled=texts, files=files)
@@ -49,7 +51,7 @@ def _check_study(folder: Path) -> None:
         (folder / "study.toml").lstat()
     except (FileNotFoundError, NotADirectoryError):
         lacks = "this folder has no study.toml" if folder.is_dir() else "there is no such folder"
-        raise InputError(f"{folder}: {lacks}; `explorelab study init FOLDER` makes a study.") from None
+        raise InputError(f"{folder}: {lacks}; create a study with `explorelab study init FOLDER`.") from None
     except OSError:
         return  # whoever reads it says why it cannot be read
 
@@ -60,7 +62,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
     about = toml.table("study", known=("name", "title"))
     name = about.text("name", 64)
     if name and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        about.problem("name", f"must be made of letters A to Z, digits, - and _, got {name!r}.")
+        about.problem("name", f"must consist of letters A to Z, digits, - and _, got {name!r}.")
     sides = _grid(toml)
     timings = toml.table("timings")
     _names(timings)

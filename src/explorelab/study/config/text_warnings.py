@@ -29,7 +29,7 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--")
 
 
 def text_warnings(texts: Texts) -> list[str]:
-    """A line for everything in the texts that would be shown raw, or in another language than the rest."""
+    """One line for each part of the texts that would be shown as source, or is in the wrong language."""
     return [*_raw(texts), *_languages(texts)]
 
 
@@ -40,7 +40,7 @@ def _raw(texts: Texts) -> Iterator[str]:
     for name, label in texts.labels.items():
         found = _TAG.search(label)
         if found:
-            yield f"texts.toml, {name}: HTML such as {found[0]} is shown as it is written"
+            yield f"texts.toml, {name}: HTML such as {found[0]} is shown as plain text"
 
 
 def _shown_raw(text: str) -> Iterator[tuple[int, str]]:
@@ -48,7 +48,7 @@ def _shown_raw(text: str) -> Iterator[tuple[int, str]]:
     for block in _permissive().parse(text):
         line = block.map[0] + 1 if block.map else 1
         if block.type == "html_block":
-            yield line, f"HTML such as {_start(block.content)} is shown as it is written"
+            yield line, f"HTML such as {_start(block.content)} is shown as plain text"
         for token in block.children or []:
             if token.type in ("softbreak", "hardbreak"):
                 line += 1
@@ -59,11 +59,11 @@ def _shown_raw(text: str) -> Iterator[tuple[int, str]]:
 
 def _what(token: Token) -> str:
     if token.type == "image":
-        return f"the picture {_start(str(token.attrs['src']))} is not shown: people see the Markdown as it is written"
+        return f"the picture {_start(str(token.attrs['src']))} is not shown: people see its Markdown source"
     if token.type == "html_inline":
-        return f"HTML such as {_start(token.content)} is shown as it is written; **bold** and *italics* need none"
+        return f"HTML such as {_start(token.content)} is shown as plain text; use **bold** and *italics*"
     if token.type == "link_open" and not may_link(str(token.attrs["href"])):
-        return f"{_start(str(token.attrs['href']))} is no link: links begin with https://, http:// or mailto:"
+        return f"{_start(str(token.attrs['href']))} is not a link: links begin with https://, http:// or mailto:"
     return ""
 
 
@@ -89,7 +89,8 @@ def _languages(texts: Texts) -> Iterator[str]:
         left = [name for name, text in template_labels().items() if texts.labels.get(name) == text and _has_words(text)]
         if left:
             more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-            yield f"texts.toml has language {texts.language!r}, but still in English: {', '.join(left[:NAMED])}{more}"
+            names = ", ".join(left[:NAMED]) + more
+            yield f"texts.toml has language {texts.language!r}, but these labels are still in English: {names}"
     for page, text in texts.pages.items():
         if english and _english(text, MOST_FOREIGN, below=True):
             yield f"{page}.md does not look like English, but texts.toml has language {texts.language!r}"

@@ -64,7 +64,7 @@ def _of_file(file: Path) -> Claim:
     except BlockingIOError:
         os.close(handle)
         raise InputError(
-            f"a server of this study is running on {file}: stop it first (or give robots its address, with --url)."
+            f"a server of this study is already using {file}: stop it first (or pass its address to the robots with --url)."
         ) from None
     except OSError:  # a disk that knows no locks
         pass
@@ -80,8 +80,8 @@ def _of_postgresql(engine: Engine, alone: bool) -> Claim:
         if not connection.execute(text(f"SELECT pg_try_advisory_lock{shared}({LOCK})")).scalar_one():
             connection.close()
             if alone:
-                raise InputError("a server of this study is running on the database: stop it first.")
-            raise InputError("the database is being restored: start the server when that is done.")
+                raise InputError("a server of this study is already using the database: stop it first.")
+            raise InputError("the database is being restored: start the server afterwards.")
         held.append(connection)
 
     def release() -> None:

@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse
 from explorelab.errors import ExplorelabError
 
 WORDS = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
-NOT_JSON = "The body must be JSON, and is not."
-NO_OBJECT = "The body must be a JSON object, and is not."
+NOT_JSON = "The body must be JSON."
+NO_OBJECT = "The body must be a JSON object."
 
 
 class Refusal(BaseModel):
@@ -62,19 +62,17 @@ def out_of_order(message: str) -> Refused:
 
 def taken_over() -> Refused:
     """A page that is no longer the person's last one."""
-    return Refused(409, "taken-over", "This study was opened again in another tab or window, which is now the one in use.")
+    return Refused(409, "taken-over", "This study has been opened in another tab or window, which is now in use.")
 
 
 def elsewhere() -> Refused:
     """Someone who says who they are and cannot show it."""
-    return Refused(
-        403, "elsewhere", "This study was begun under your name in another browser or session: open it there to go on."
-    )
+    return Refused(403, "elsewhere", "This study was started under your ID in another browser or session: continue there.")
 
 
 def no_token() -> Refused:
     """A request from nobody that is known here."""
-    return Refused(401, "no-token", "The request carries no valid token: open the study's link again.")
+    return Refused(401, "no-token", "The request has no valid token: open the study's link again.")
 
 
 def not_now(message: str) -> Refused:

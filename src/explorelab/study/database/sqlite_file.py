@@ -33,7 +33,7 @@ def check_file(file: Path) -> None:
                 f"{file} is gone or empty, but {log.name} beside it holds data: put the file back, or {RESTORE}."
             )
         if file.exists():
-            raise InputError(f"{file} is empty (0 bytes): {RESTORE}, or remove the file to begin anew.")
+            raise InputError(f"{file} is empty (0 bytes): {RESTORE}, or delete the file to start over.")
         return
     with (
         suppress(sqlite3.OperationalError),
@@ -47,7 +47,7 @@ def check_file(file: Path) -> None:
             raise InputError(f"{file} is damaged, or is not a SQLite database: {RESTORE}.") from None
         if names and not names.issuperset(OURS):
             raise InputError(
-                f"{file} is a database of another program, not of a study: {sorted(names)[0]!r} is one of its tables."
+                f"{file} is another program's database, not a study's: {sorted(names)[0]!r} is one of its tables."
             )
 
 

@@ -13,7 +13,7 @@ from explorelab.study.database.refusals import Refused
 from explorelab.study.server.failure_log import FailureLog
 
 SHOWN_S = 600.0
-"""For how long requests that were put off are told of."""
+"""How long requests that were put off stay in the notices."""
 LOG_EVERY_S = 10.0
 CLOCK_S = 60.0
 """Clocks that differ by less than this have not been moved."""
@@ -22,21 +22,21 @@ log = logging.getLogger("explorelab.study")
 
 
 class StoppedError(Refused):
-    """The database is no longer the one that was opened: nothing may be acknowledged until the server is started anew."""
+    """The database is no longer the one that was opened: nothing may be acknowledged until the server is restarted."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
-            503, "stopped", f"The study stands still: {why}. Your last choice is kept on this page; please leave it open.",
+            503, "stopped", f"The study has stopped: {why}. Your last choice is kept on this page; please leave it open.",
             TRY_STOPPED_S,
         )  # fmt: skip
         self.to_researcher = (
-            f"The study stands still: {why}. No choice is taken, so that none is lost. Stop the server, put the database "
+            f"The study has stopped: {why}. No choices are accepted, so none are lost. Stop the server, put the database "
             "back or restore a backup (explorelab study restore), and start the server again."
         )
 
 
 class Vitals:
-    """What is wrong at present. Told by the threads that write, asked by the health check and the researcher's page."""
+    """What is currently wrong: set by the writing threads, read by the health check and the researcher's page."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -58,15 +58,15 @@ class Vitals:
             raise StoppedError(self.stopped)
 
     def stop(self, why: str) -> StoppedError:
-        """From now on nothing is stored or read; the first reason is the one that is told."""
+        """Store and read nothing from now on; only the first reason is reported."""
         with self._lock:
             if self.stopped is None:
                 self.stopped = why
-                log.error("the study stands still: %s. No choice is taken until the server is started again.", why)
+                log.error("the study has stopped: %s. No choices are accepted until the server is restarted.", why)
         return StoppedError(self.stopped)
 
     def failed(self, error: BaseException) -> None:
-        """Something could not be stored."""
+        """Note that something could not be stored."""
         if isinstance(error, Refused):
             return
         why = in_words(error)
@@ -77,19 +77,19 @@ class Vitals:
         self.failing = why
 
     def refused(self, error: BaseException) -> str:
-        """Somebody is turned away because the database failed; why, in words."""
+        """Note a request refused because the database failed; returns the reason in words."""
         why = in_words(error)
         if self.stopped is None:
             self._failures.failed(why, n_refused=1)
         return why
 
     def stored(self) -> None:
-        """Something has been stored."""
+        """Note that something was stored."""
         self._failures.over()
         self.failing, self.stored_at = None, time.monotonic()
 
     def put_off(self) -> None:
-        """A request came when too many others waited."""
+        """Note a request that was turned away because too many others were waiting."""
         now = time.monotonic()
         with self._lock:
             if now - self.put_off_at > SHOWN_S:
@@ -97,11 +97,11 @@ class Vitals:
             self.n_put_off, self.put_off_at = self.n_put_off + 1, now
             if now - self._logged_at > LOG_EVERY_S:
                 n = self.n_put_off - self._n_logged
-                log.warning("too many people at once: %s asked to come again", counted(n, "request"))
+                log.warning("too many people at once: %s asked to try again", counted(n, "request"))
                 self._logged_at, self._n_logged = now, self.n_put_off
 
     def slow(self, wait_s: float) -> None:
-        """A request has to wait for longer than people do not notice."""
+        """Note a wait long enough for people to notice."""
         now = time.monotonic()
         with self._lock:
             if now - self.slow_at > SHOWN_S:
@@ -110,7 +110,7 @@ class Vitals:
             self.longest_wait_s, self.slow_at = max(wait_s, self.longest_wait_s), now
 
     def clock(self, moved_s: float) -> None:
-        """By how much the computer's clock has gone away from the server's own."""
+        """Note how far the computer's clock has moved from the server's own."""
         if abs(moved_s - self.clock_moved_s) > CLOCK_S and abs(moved_s) > CLOCK_S:
             log.warning("the computer's clock was set %s; the server keeps its own time", _moved(moved_s))
         self.clock_moved_s = moved_s
@@ -120,7 +120,7 @@ class Vitals:
         return self.stopped or self.failing
 
     def told(self, now: float) -> dict[str, Any]:
-        """What other processes of the same study should know: put off how many, how long others waited, and when last."""
+        """What the study's other processes should know: requests put off, the longest wait, and when each last happened."""
         ago_s, slow_ago_s = time.monotonic() - self.put_off_at, time.monotonic() - self.slow_at
         return {
             "n_put_off": self.n_put_off if ago_s < SHOWN_S else 0, "put_off_at": now - ago_s,
@@ -129,7 +129,7 @@ class Vitals:
 
 
 def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
-    """What the researcher should know about the server, a sentence each; none if all is well."""
+    """What the researcher should know about the server, one sentence each; empty if all is well."""
     lines = []
     if why := own.trouble():
         lines.append(f"Nothing can be stored: {why}.")
@@ -139,19 +139,19 @@ def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
     if put_off:
         n, last = sum(one["n_put_off"] for one in put_off), max(one["put_off_at"] for one in put_off)
         lines.append(
-            f"Too many people at once: requests put off in the last {SHOWN_S / 60:.0f} minutes: {n}, the last "
-            f"{_clock(last)}. Their pages come again by themselves and nothing is lost, but people wait; let fewer in."
+            f"Too many people at once: {n} requests were put off in the last {SHOWN_S / 60:.0f} minutes, the latest "
+            f"{_clock(last)}. Their pages retry by themselves and nothing is lost, but people have to wait; let fewer in."
         )
     elif slow:
         longest, last = max(one["longest_wait_s"] for one in slow), max(one["slow_at"] for one in slow)
         lines.append(
             f"Many people at once: in the last {SHOWN_S / 60:.0f} minutes people waited up to {longest:.1f} s for an answer "
-            f"(last {_clock(last)}). Nothing is lost."
+            f"(most recently {_clock(last)}). Nothing is lost."
         )
     if abs(own.clock_moved_s) > CLOCK_S:
         lines.append(
-            f"The computer's clock was set {_moved(own.clock_moved_s)}. The server keeps the time that it was started with; "
-            "start it again to take the new one."
+            f"The computer's clock was set {_moved(own.clock_moved_s)}. The server still goes by its own clock; "
+            "restart it to use the new time."
         )
     return lines
 

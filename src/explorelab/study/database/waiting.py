@@ -46,7 +46,7 @@ class Load:
             self._vitals.put_off()
             # Not all at the same moment, or they meet again.
             wait_s = random.randint(1, 1 + math.ceil(min(expected_s, 4.0)))
-            raise Refused(503, "busy", f"Too many people take part at this moment: try again in {wait_s} s.", wait_s)
+            raise Refused(503, "busy", f"Too many people are taking part right now: try again in {wait_s} s.", wait_s)
         if expected_s > SLOW_S:
             self._vitals.slow(expected_s)
         with self._lock:

@@ -84,9 +84,9 @@ class FileWatch:
         try:
             for name, place in self._known.items():
                 if _place(name) != place:
-                    raise self._vitals.stop(f"another file has been put in the place of {name.name}")
+                    raise self._vitals.stop(f"{name.name} has been replaced by another file")
         except FileNotFoundError as error:
-            raise self._vitals.stop(f"{Path(error.filename).name} has been deleted or moved away") from None
+            raise self._vitals.stop(f"{Path(error.filename).name} has been deleted or moved") from None
 
     def _first_bytes(self) -> bytes:
         os.lseek(self._handle, 0, os.SEEK_SET)
@@ -106,15 +106,15 @@ class FileWatch:
         name = self._file.name
         size, told, number = self._head()
         if size < self._size and size < max(told, 1):
-            raise self._vitals.stop(f"{name} has been cut short")
+            raise self._vitals.stop(f"{name} has been truncated")
         ours = self._first > 0 and max(self._first, self._in_file_of_ours()) <= number <= self._number
         if number != self._in_file and not ours and (self._first or not size or not told):
-            raise self._vitals.stop(f"{name} has been written over by another program")
+            raise self._vitals.stop(f"{name} has been overwritten by another program")
         self._size, self._in_file = size, number
         log_size = self.beside(self._file)[0].stat().st_size
         # Others may move the log into the file and empty it then; the file has its number in that case.
         if log_size < self._log_size and number < self._log_number:
-            raise self._vitals.stop(f"{name}-wal, which holds what was stored last, has been emptied")
+            raise self._vitals.stop(f"{name}-wal, which holds the latest choices, has been emptied")
         self._log_size, self._log_number = log_size, self._now
 
     def _in_file_of_ours(self) -> int:
@@ -201,7 +201,7 @@ class TableWatch:
                 raise self._vitals.stop("the tables of the database have been replaced")
             # People are never removed, and choices only together with a line about it.
             if people < n_people or deletions < n_deletions or (choices < n_choices and deletions == n_deletions):
-                raise self._vitals.stop("rows of the database have been removed, or an older state of it was restored")
+                raise self._vitals.stop("rows have been removed from the database, or an older version of it was restored")
             self._marks = (*same, people, deletions, choices)
         finally:
             self._lock.release()

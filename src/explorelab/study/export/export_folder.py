@@ -45,10 +45,13 @@ def check_replaceable(target: Path) -> None:
         raise InputError(f"{target}: expected a new folder or an earlier export, got a folder with other files.")
     others = sorted(found - set(known) - {CHECKSUMS})
     changed = sorted(name for name in found & set(known) if _digest(target / name) != known[name])
-    for names, what in ((others, "files that no export wrote"), (changed, "files that were changed since the export")):
+    for names, what in (
+        (others, "files that are not from an export"),
+        (changed, "files that were changed after the export"),
+    ):
         if names:
             shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-            raise InputError(f"{target}: there are {what} ({shown}): move them away, or export to another folder.")
+            raise InputError(f"{target}: it contains {what} ({shown}): move them, or export to another folder.")
 
 
 def _digest(path: Path) -> str:

@@ -13,22 +13,22 @@ from explorelab.study.export.rows import LeftOut
 from explorelab.study.session.doubts import REASONS
 
 WHO = {"without": ("person", "people"), "with": ("person or robot", "people and robots"), "only": ("robot", "robots")}
-"""One and several of those who are in an export, by what was asked for."""
+"""Singular and plural for whoever is in an export, by the option `pilots`."""
 
 WHY_TWICE = (
     "Psych-DS wants tables under `data/`; `explorelab` reads a `choices.csv` with a `choices.toml` beside it. So the task "
     "blocks are in both: `choices.csv` has what analyses need, `data/` has every column of everything. "
-    "`.psychdsignore` tells validators so."
+    "`.psychdsignore` tells validators to skip the copy."
 )
 
 RUN_AGAIN = (
-    "- `materials/study/`: the study itself as it is now, without the address of its database: `explorelab study serve` "
+    "- `materials/study/`: the current version of the study, without the address of its database: `explorelab study serve` "
     "on a copy of this folder runs it again."
 )
 
 
 def about(study: Study, description: str, span: tuple[float | None, float | None]) -> dict[str, Any]:
-    """What dataset_description.json says of the whole."""
+    """What dataset_description.json says about the data set as a whole."""
     told: dict[str, Any] = {"name": study.title or study.name, "description": description}
     told["inLanguage"] = study.texts.language
     first, last = (moment(value)[:10] for value in span)
@@ -42,7 +42,7 @@ def description(study: Study, n_people: int, pilots: str, notes: list[str]) -> s
         [
             f"Choices of {counted(n_people, *WHO[pilots])}{tried} on a grid of {study.width} x {study.height} squares with",
             "hidden rewards: every choice, click and interruption, with the conditions.",
-            "What each person was promised, and in which currency, is in the table of participants.",
+            "The participants table says what each person was promised, and in which currency.",
             *notes,
         ]
     )
@@ -58,22 +58,24 @@ def readme(
     pilots: str,
     doubts: str,
 ) -> str:
-    """The text of README.md; `tables` has the file and the number of rows of each."""
+    """The text of README.md; `tables` gives the file and the number of rows of each table."""
     meaning = {
         "participants": "everyone who agreed to take part",
         "consents": "when they agreed, and to which text",
         "blocks": "the blocks that were begun, with their conditions",
         "choices": "every choice, training included, with every click and all times",
-        "events": "what browsers told: hidden pages, lost connections, pauses",
+        "events": "what browsers reported: hidden pages, lost connections, pauses",
         "landscapes": "what the squares were worth",
     }
     files = [f"- `data/{name}`: {meaning[table]} ({counted(n, 'row')})." for table, (name, n) in tables.items()]
-    short = f" {n_short} of these blocks {plural(n_short, 'is', 'are')} shorter than planned, as someone stopped half-way."
+    short = (
+        f" {n_short} of these blocks {plural(n_short, 'is', 'are')} shorter than planned because someone stopped halfway."
+    )
     others = {"without": ("only", "that tried the study out"), "only": ("without", "who took part")}.get(pilots)
     reasons = [
         f"{out.declined} declined",
-        f"{out.withdrawn} left before they agreed, or asked that their data be deleted",
-        f"{out.undecided} came and did not answer",
+        f"{out.withdrawn} left before agreeing or asked for their data to be deleted",
+        f"{out.undecided} came but did not answer",
         *([f"{counted(out.pilots, *WHO[others[0]])} {others[1]}"] if others else []),
     ]
     lines = [
@@ -84,19 +86,19 @@ def readme(
         f"`explorelab check`, `fit` and `report`.{short if n_short else ''}",
         "- `doubted.csv`: people who may not have played by hand or in time, and why.",
         *files,
-        "- `materials/`: each consent text that someone agreed to, and the other texts as they are now.",
+        "- `materials/`: every consent text that someone agreed to, and the current version of the other texts.",
         *([RUN_AGAIN] if study.files else []),
         "- `dataset_description.json`: what every column holds, with its unit.",
         "- `checksums.sha256`: of every file; `sha256sum --check checksums.sha256`.",
         WHY_TWICE,
-        "## Who is in it",
-        "Everyone who agreed to take part and did not ask for their data to be deleted, also those who stopped half-way. "
-        f"Not in it: {'; '.join(reasons)}. What platforms call people is in none of these files.",
+        "## Who is included",
+        "Everyone who agreed to take part and did not ask for their data to be deleted, including those who stopped "
+        f"halfway. Not included: {'; '.join(reasons)}. None of these files contains platform IDs.",
         doubts,
         "## How to read it",
-        "Squares count from 0 (column times height plus row, the top row first); blocks and trials from 1. Times are UTC. "
-        "`choices.csv` has one row for each trial; a trial in which nobody clicked has `missed` 1: it is not scored, and "
-        "its reward is learned from. Text that a spreadsheet would run as a formula has an apostrophe in front.",
+        "Squares are numbered from 0 (column times height plus row, the top row first), blocks and trials from 1. Times are "
+        "UTC. `choices.csv` has one row for each trial; a trial without a click has `missed` 1: it is not scored, but "
+        "models learn from its reward. Text that a spreadsheet would run as a formula starts with an apostrophe.",
     ]  # fmt: skip
     return "\n".join(_spaced(lines)) + "\n"
 
@@ -105,10 +107,10 @@ def doubts_told(n: int, doubted: str) -> str:
     """Who is doubted, and what that means for choices.csv."""
     words = "; ".join(f"{word}: {meaning}" for word, meaning in REASONS.items())
     if not n:
-        return f"About nobody is there a doubt that they played by hand and in time ({words})."
+        return f"There is no sign that anyone did not play by hand and in time ({words})."
     some = counted(n, "person", "people")
     are = plural(n, "is", "are")
-    where = f"{are} not in `choices.csv`" if doubted == "without" else f"{are} in `choices.csv` all the same"
+    where = f"{are} not in `choices.csv`" if doubted == "without" else f"{are} still in `choices.csv`"
     return f"{some} may not have played by hand or in time and {where}; `doubted.csv` lists them ({words})."
 
 

@@ -52,21 +52,21 @@ class Exported(NamedTuple):
     doubted: Doubted
 
     def lines(self) -> list[str]:
-        """What to tell whoever asked for it."""
+        """The summary that is printed."""
         of_people = f"{counted(self.n_people, *readme.WHO[self.pilots])}, {counted(self.n_choices, 'choice')}"
         told = [f"{of_people} ({self.n_task_choices} in task blocks)."]
         out = self.left_out
         deleted = f"{out.withdrawn} withdrew or {plural(out.withdrawn, 'was', 'were')} deleted"
-        told.append(f"Not in it: {out.declined} declined, {deleted}, {out.undecided} did not answer.")
+        told.append(f"Not included: {out.declined} declined, {deleted}, {out.undecided} did not answer.")
         if self.n_doubted:
-            where = "Not in choices.csv" if self.doubted == "without" else "In choices.csv all the same"
+            where = "Not in choices.csv" if self.doubted == "without" else "Included in choices.csv"
             some = counted(self.n_doubted, "person", "people")
-            told.append(f"{where}: {some} who may not have played by hand or in time; doubted.csv says who, and why.")
+            told.append(f"{where}: {some} who may not have played by hand or in time; see doubted.csv.")
         if self.pilots == "without" and out.pilots:
             only = "Only robots have taken part so far" if not self.n_people else "Robots are left out"
-            told.append(f"{only} ({out.pilots}): --pilots only or --pilots with exports them.")
+            told.append(f"{only} ({out.pilots}): export them with --pilots only or --pilots with.")
         if not self.n_task_choices:
-            told.append("There is no choice of a task block yet, so there is nothing to analyse in choices.csv.")
+            told.append("No task block has a choice yet, so choices.csv has nothing to analyse.")
         return told
 
 
@@ -123,7 +123,7 @@ class _Export:
         if n_choices != n_all["choices"]:
             without = n_all["choices"] - n_choices
             raise InputError(
-                f"the database must have the block of every choice, got {counted(without, 'choice')} without one."
+                f"the database must hold the block of every choice, got {counted(without, 'choice')} without one."
             )
         left_out, n_doubted = rows.left_out(connection, included), self._doubted()
         self._words(played, n_people, n_task, n_short, n_doubted, left_out)

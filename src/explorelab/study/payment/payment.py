@@ -74,33 +74,36 @@ class Paid(NamedTuple):
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """What to tell whoever asked for it."""
+        """The summary that is printed."""
         told = []
         if self.doubted:
             told.append(
-                f"NOT paid, as they may not have played by hand or in time: {_people(len(self.doubted))}. Look at them on "
-                "the researcher's page; --also CODE pays someone all the same."
+                f"NOT paid because they may not have played by hand or in time: {_people(len(self.doubted))}. Check them on "
+                "the researcher's page; --also CODE pays someone anyway."
             )
             told += [f"  {code}: {', '.join(REASONS[word] for word in why)}" for code, why in self.doubted]
-        told += [
-            f"Written for a batch that had been interrupted, to be paid if it is not yet: {path}" for path in self.recovered
-        ]
+        told += [f"Written for a batch that was interrupted; pay it if you have not: {path}" for path in self.recovered]
         told += [f"{name}: {_people(share.n)}, {share.total} {share.currency}" for name, share in self.shares.items()]
         sums = " and ".join(f"{total} {currency}" for currency, total in self.totals.items())
-        told.append(f"In all: {_people(self.n)}, {sums}." if self.n else "Nobody is to be paid.")
+        if self.n:
+            told.append(f"In all: {_people(self.n)}, {sums}.")
+        elif self.doubted or self.n_nothing or self.not_payable:
+            told.append("There is nobody else to pay.")
+        else:
+            told.append("Everyone who finished is already in a payment file.")
         told += [f"Wrote {path}" for path in self.files]
         if self.again:
-            told.append(f"Batch {self.batch} was handed out before: pay it only if that did not happen.")
+            told.append(f"Batch {self.batch} was written before: pay it only if you have not.")
         told += [
-            f"MTurk pays in USD, and these amounts are in {share.currency}."
+            f"MTurk pays in USD, but these amounts are in {share.currency}."
             for name, share in self.shares.items()
             if name.startswith("mturk") and share.currency != "USD"
         ]
         if self.n_nothing:
-            told.append(f"Left out, as they are to be paid nothing: {self.n_nothing}.")
+            told.append(f"Left out because there is nothing to pay: {_people(self.n_nothing)}.")
         if self.not_payable:
             codes = ", ".join(self.not_payable)
-            told.append(f"Left out, as the platform's name of them is missing or cannot be one: {codes}.")
+            told.append(f"Left out because their platform ID is missing or invalid: {codes}.")
         return told
 
 
@@ -157,7 +160,7 @@ def _reserve(connection: Connection) -> None:
     try:
         connection.execute(insert(settings).values(name=MARK, value=""))
     except IntegrityError:
-        raise InputError("another payment of this study is under way: wait until it has ended, and try again.") from None
+        raise InputError("another payment of this study is running: wait until it is done, then try again.") from None
 
 
 def _mark(connection: Connection, batch: str, out: Path) -> None:
@@ -199,7 +202,7 @@ def _owed(connection: Connection, study: Study, also: frozenset[str]) -> Owed:
     unknown = also - {row.code for row in rows}
     if unknown:
         codes = ", ".join(sorted(unknown))
-        raise InputError(f"--also must name people who have finished and are in no file yet, got {codes}.")
+        raise InputError(f"--also must name people who have finished and are not in a payment file yet, got {codes}.")
     for row in rows:
         if row.id in why and row.code not in also:
             left.append((row.code, why[row.id]))
@@ -251,7 +254,7 @@ def _again(study: Study, engine: Engine, out: Path, which: bool | str) -> Paid:
     with engine.connect() as connection:
         known = list(connection.execute(select(payments.c.batch).order_by(payments.c.at, payments.c.id)).scalars())
         if not known:
-            raise InputError("expected a batch that was paid before, got none: nobody has been paid yet.")
+            raise InputError("there is no earlier batch to write again: nobody has been paid yet.")
         batch = known[-1] if which is True else str(which)
         if batch not in known:
             raise unknown_name("batch of payments", batch, set(known))

@@ -63,7 +63,7 @@ class Robot:
             size, here = (
                 f"{a} x {b}" for a, b in ((block["width"], block["height"]), (self._study.width, self._study.height))
             )
-            raise InputError(f"the server plays another study: its squares are {size}, expected {here}.")
+            raise InputError(f"the server runs another study: its grid is {size}, expected {here}.")
         self._mind.begin(block["n_trials"])
 
     def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int) -> Decision:
@@ -115,7 +115,7 @@ def run_pilot(
     try:
         return asyncio.run(_pilot(base_url, study, robots, [described(agent) for agent in casts], pilot_key, fast, progress))
     except KeyboardInterrupt:
-        raise InterruptedByUserError("interrupted; what the robots had chosen is stored.") from None
+        raise InterruptedByUserError("interrupted; the choices made so far are stored.") from None
 
 
 def cast(study: Study, n: int, seed: int, agents: Sequence[str | Agent] | None = None) -> list[Agent]:
@@ -239,4 +239,4 @@ async def _check_there(client: httpx.AsyncClient, base_url: str) -> None:
     except (httpx.TransportError, httpx.UnsupportedProtocol, httpx.InvalidURL):
         healthy = False
     if not healthy:
-        raise InputError(f"no study answers at {base_url}: start it with explorelab study serve.")
+        raise InputError(f"no study answers at {base_url}: start one with explorelab study serve.")

@@ -127,7 +127,9 @@ def _answer_errors(app: FastAPI, vitals: Vitals) -> None:
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
         failures.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
-        answer = refusal(Refused(500, "broken", "The server has failed at this; what was acknowledged before is kept."))
+        answer = refusal(
+            Refused(500, "broken", "The server failed to handle this request; everything acknowledged before is kept.")
+        )
         answer.headers.update(headers_of(request.url.path))
         return answer
 
@@ -136,11 +138,11 @@ def _answer_errors(app: FastAPI, vitals: Vitals) -> None:
     async def no_text(_: Request, error: Exception) -> JSONResponse:
         # Not the database's fault: half a character, a zero byte, a number beyond its bounds.
         log.debug("a value could not be stored: %s", type(error).__name__)
-        return refusal(invalid("The request has a value that cannot be stored."))
+        return refusal(invalid("The request contains a value that cannot be stored."))
 
     @app.exception_handler(DBAPIError)
     @app.exception_handler(PoolTimeout)
     async def busy(request: Request, error: Exception) -> JSONResponse:
         # The statement's values may name a person: only the kind of failure is told, here and in the log.
         why = vitals.refused(error)
-        return refusal(Refused(503, "busy", f"Nothing can be stored at present: {why}. Nothing was lost; try again.", 1))
+        return refusal(Refused(503, "busy", f"Nothing can be stored right now: {why}. Nothing was lost; try again.", 1))

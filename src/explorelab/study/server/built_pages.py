@@ -20,5 +20,5 @@ def check_built() -> None:
         raise InputError("the study's pages have not been built: run `make page`, which needs Node 20 or newer.")
     raise InputError(
         f"this installation of explorelab lacks the study's pages ({missing[0]}): install it again from a wheel, "
-        "or with `pip install .` in a checkout where Node 20 or newer is found."
+        "or with `pip install .` in a checkout with Node 20 or newer installed."
     )

@@ -27,7 +27,7 @@ def parts_of(url: str) -> tuple[str, str]:
     if parts.scheme not in ("http", "https") or not re.fullmatch(r"[^\s@\"'<>\\]+", parts.netloc) or port == 0:
         raise InputError(f"{expected}, got {url!r}.")
     if parts.query or parts.fragment or not _PATH.fullmatch(parts.path) or {".", ".."} & set(parts.path.split("/")):
-        raise InputError(f"{expected}, with nothing behind the path, got {url!r}.")
+        raise InputError(f"{expected}, with nothing after the path, got {url!r}.")
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
 

@@ -21,7 +21,7 @@ from explorelab.study.session.screens import Arrived, bare_state
 from explorelab.study.session.stages import Stage
 from explorelab.study.session.transactions import Clock
 
-TOO_MANY_NEW = ("Too many people have come from your network within the last hour: wait {wait}.", "too-many")
+TOO_MANY_NEW = ("Too many people have joined from your network in the last hour: wait {wait}.", "too-many")
 
 type Work[Asked, T] = Callable[[Connection, Study, str, Asked, Clock], T]
 
@@ -69,7 +69,7 @@ class Reception:
         study, store, now = self.context
         pilot = self._is_pilot(pilot_key)
         if wants_to_simulate(asked.query) and not pilot:
-            raise Refused(403, "not-a-pilot", "Only a pilot's page may play by itself: this link needs the pilot's key.")
+            raise Refused(403, "not-a-pilot", "Only a pilot's page may play by itself: this link needs the pilot key.")
         network = network_of(address)
         if not pilot:
             self._arrivals.count(network, now())
@@ -89,7 +89,7 @@ class Reception:
 
     def _is_pilot(self, key: str) -> bool:
         if key and not hmac.compare_digest(key.encode(), self._pilot_key.encode()):
-            raise Refused(401, "no-token", "The key for pilots is not the one of this study.")
+            raise Refused(401, "no-token", "The pilot key does not belong to this study.")
         return bool(key)
 
 

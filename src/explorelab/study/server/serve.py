@@ -76,27 +76,28 @@ def password_for(host: str, file: Path | None) -> tuple[str, bool]:
         return told, False
     if not is_local(host):
         raise InputError(
-            f"{host} can be reached by others, so the researcher's page needs a password: set {PASSWORD}, "
-            "or write it into a file and name that with --admin-password-file."
+            f"{host} can be reached by other people, so the researcher's page needs a password: set {PASSWORD}, "
+            "or put it in a file and pass --admin-password-file."
         )
     return secrets.token_urlsafe(12), True
 
 
 def unfinished(study: Study) -> list[str]:
-    """What of the study's templates has not been filled in yet, a line each."""
+    """What is still to be filled in, one line for each file."""
     left = [
-        f"{page}.md still has {counted(len(found), 'place')} to fill in, the first is {found[0]}"
+        f"{page}.md has {counted(len(found), 'placeholder')} left, the first: {found[0]}"
         for page, text in study.texts.pages.items()
         if (found := re.findall(r"\*\*(\[[^]\n]{3,}\])\*\*", text))
     ]
     if study.completion.code == "CHANGE-ME":
-        left.append("study.toml still has the completion code CHANGE-ME")
+        left.append("study.toml still contains the completion code CHANGE-ME")
     return left
 
 
 def serve(
     folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
-    public_url: str = "", as_it_is: bool = False, announce: Callable[[Links], None] = print, trusted_proxies: str = "",
+    public_url: str = "", allow_unfinished: bool = False, announce: Callable[[Links], None] = print,
+    trusted_proxies: str = "",
 ) -> None:  # fmt: skip
     """Serve the study in this folder until interrupted."""
     import uvicorn
@@ -109,12 +110,14 @@ def serve(
     origin, prefix = parts_of(public_url)
     proxies = trusted(trusted_proxies)
     left = unfinished(study)
-    if left and not as_it_is and not is_local(host):
-        raise InputError("the study is not ready for people: " + "; ".join(left) + ". (--as-it-is serves it all the same.)")
+    if left and not allow_unfinished and not is_local(host):
+        raise InputError(
+            "the study is not ready for participants: " + "; ".join(left) + ". (--allow-unfinished serves it anyway.)"
+        )
     bound(host, port).close()  # refused before people are told of it
     dialect = begun(study, folder)
     if workers > 1 and dialect == "sqlite":
-        raise InputError(f"SQLite has one writer, so that --workers must be 1, got {workers}; PostgreSQL takes several.")
+        raise InputError(f"SQLite has one writer, so --workers must be 1, got {workers}; several workers need PostgreSQL.")
     base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
     warned = [*left, *text_warnings(study.texts)]
     announce(Links(f"{base}/", f"{base}/admin", password if made else None, warned, bool(public_url) and not proxies))
@@ -137,7 +140,7 @@ def bound(host: str, port: int, shared: bool = False) -> socket.socket:
         made.bind((host, port))
     except OSError as error:
         made.close()
-        why = "another program uses it" if error.errno == errno.EADDRINUSE else (error.strerror or str(error))
+        why = "another program is using it" if error.errno == errno.EADDRINUSE else (error.strerror or str(error))
         raise InputError(f"cannot serve on {host}, port {port}: {why}; choose another with --port.") from None
     made.set_inheritable(True)
     return made
@@ -175,7 +178,7 @@ def trusted(proxies: str) -> list[str]:
             network = ipaddress.ip_network(each)
         except ValueError:
             raise InputError(
-                "--trusted-proxies must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8, "
+                "--trusted-proxies must be comma-separated addresses or networks such as 127.0.0.1,10.0.0.0/8, "
                 f"got {each!r}."
             ) from None
         found.append(str(network))
@@ -289,7 +292,7 @@ def serving(folder: Path) -> Iterator[str]:
     thread.start()
     while not server.started:
         if not thread.is_alive():
-            raise InputError(f"the study in {folder} could not be served; start it by `explorelab study serve {folder}`.")
+            raise InputError(f"the study in {folder} could not be served; start it with `explorelab study serve {folder}`.")
         time.sleep(0.02)
     try:
         yield f"http://127.0.0.1:{port}"

@@ -44,8 +44,8 @@ class Supervisor(Multiprocess):
             self._pause_s = min(LONGEST_PAUSE_S, max(1.0, 2 * self._pause_s)) if again else 0.0
             self._last, self._not_before = now, now + self._pause_s
         codes = ", ".join(str(process.exitcode) for process in dead)
-        rest = f" The next one, if need be, in {self._pause_s:g} s." if now < self._not_before else ""
-        log.error("A worker process ended (exit code %s) and is replaced.%s", codes, rest)
+        rest = f" If it fails again, the next one starts in {self._pause_s:g} s." if now < self._not_before else ""
+        log.error("A worker process ended (exit code %s) and is being replaced.%s", codes, rest)
 
 
 def end_with_supervisor() -> None:
@@ -57,7 +57,7 @@ def end_with_supervisor() -> None:
 
 def _end_after(parent: BaseProcess) -> None:
     parent.join()
-    log.error("The process that started this worker has gone: the worker ends too.")
+    log.error("The process that started this worker is gone, so the worker ends too.")
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(PATIENCE_S)
     os._exit(1)

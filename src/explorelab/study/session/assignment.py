@@ -41,5 +41,5 @@ def cell_named(study: Study, name: str | None) -> Cell:
     """The condition of someone who has one."""
     found = next((cell for cell in study.cells if cell.name == name), None)
     if found is None:
-        raise not_now("This study has been changed since you began, and cannot be continued.")
+        raise not_now("This study has changed since you started and cannot be continued.")
     return found

@@ -23,9 +23,9 @@ REASONS: Mapping[str, str] = {
     "webdriver": "a program steered the browser",
     "synthetic": "clicks that no mouse, finger or key made",
     "early": "choices before their time was up",
-    "hurried": "clicks sooner than a hand can be",
-    "regular": "clicks always after the same time",
-    "slow": "much more time taken than the clock gives",
+    "hurried": "clicks faster than a hand can make",
+    "regular": "clicks always after exactly the same time",
+    "slow": "much more time taken than the clock allows",
     "absent": "hardly a click in the whole study",
 }
 """What each word means, for people."""

@@ -101,7 +101,7 @@ def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
 def begin(connection: Connection, study: Study, person: Any, number: int, now: float) -> None:
     """Begin a block: both dots at a random square. Once begun it is begun."""
     if person.stage not in UNDER_WAY:
-        raise not_now("Blocks are played after consent and before the debriefing.")
+        raise not_now("Blocks are played between consent and debriefing.")
     if number == person.block and person.begun:
         return
     if number != person.block:
@@ -152,7 +152,7 @@ def choose(connection: Connection, study: Study, person: Any, report: Report, no
     goal = place.goal if report.goal is None else report.goal
     arm = study.sampled(block.dynamic, place.position, goal)
     if block.landscape not in study.landscapes:
-        raise not_now("This study has been changed since you began, and cannot be continued.")
+        raise not_now("This study has changed since you started and cannot be continued.")
     drawn = reward(study.landscapes[block.landscape], arm, person.seed, report.block, report.trial)
     made = ChoiceMade(report, person, block, place.position, goal, arm, drawn, flags, now)
     connection.execute(_KEEP, {"person": person.id, **{name: kept(made) for name, kept in KEPT}})

@@ -97,7 +97,7 @@ def _name(key: str, query: Mapping[str, str]) -> str:
     value = query[key].strip()
     if not PLAIN.fullmatch(value):
         raise invalid(
-            f"This link is incomplete: {key} in it must be 1 to {LONGEST} letters and digits, as the platform fills it in. "
+            f"This link is incomplete: {key} must be 1 to {LONGEST} letters and digits, filled in by the platform. "
             "Please tell the researchers."
         )
     return value

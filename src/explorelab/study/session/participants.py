@@ -103,7 +103,7 @@ def found(connection: Connection, code: str, epoch: int | None, locked: bool = T
 def in_time(study: Study, person: Any, now: float) -> Any:
     """The person, unless they stayed away for too long: their place in the design has been given to somebody else."""
     if expired(person, study, now):
-        raise not_now("You have been away for too long to go on with this study.")
+        raise not_now("You have been away too long to continue this study.")
     return person
 
 
@@ -118,12 +118,12 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
     earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
     if earlier is not None:
         if earlier.agreed != agreed:
-            raise not_now("Consent has been answered already; to stop taking part, withdraw.")
+            raise not_now("You have already answered the consent question; to stop taking part, withdraw.")
         return person
     if person.stage != Stage.CONSENT:
         raise not_now("Consent is not asked for at this stage.")
     if version != version_of(text):
-        raise out_of_order("The text has changed since it was shown: load the page again.")
+        raise out_of_order("The text has changed since it was shown: reload the page.")
     if agreed:
         _hold_place(connection, person)
     connection.execute(insert(consents).values(person=person.id, agreed=agreed, at=now, version=version, text=text))

@@ -26,11 +26,11 @@ def check_promises(connection: Connection, study: Study, now: float) -> None:
         what = "the grid" if name == GRID else f"landscape {name.removeprefix('landscape:')!r}"
         if key not in offered:
             raise InputError(
-                f"people who are under way still have blocks on {what}: leave it in study.toml until they are done."
+                f"people who are still playing have blocks on {what}: keep it in study.toml until they are done."
             )
         if promised.get(key, offered[key]) != offered[key]:
             raise InputError(
-                f"people who are under way play on {what} as it was: change it in study.toml when they are done."
+                f"people who are still playing need {what} as it was: change it in study.toml when they are done."
             )
     for key, value in offered.items():
         if key not in promised:

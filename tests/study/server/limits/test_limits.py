@@ -79,7 +79,7 @@ def test_one_address_that_invents_people_is_told_to_wait(town: Town) -> None:
     assert statuses == [200] * 9 + [429] * 6
     refused = arrive(browser)
     assert refused.headers["retry-after"] == "360"
-    assert refused.json()["message"] == ("Too many people have come from your network within the last hour: wait 6 minutes.")
+    assert refused.json()["message"] == ("Too many people have joined from your network in the last hour: wait 6 minutes.")
     assert town.n_people() == 10
     assert arrive(browser, key).status_code == 200  # who was there before comes back
     town.now += 360

@@ -54,7 +54,7 @@ def most_connections() -> int:
     most = max(1, min(MOST, files - min(RESERVED, files // 2)))
     if most < MOST:
         log.warning(
-            "This process may open only %d files, hence at most %d connections instead of %d: raise `ulimit -n`.",
+            "This process may open only %d files, so at most %d connections instead of %d: raise `ulimit -n`.",
             files, most, MOST,
         )  # fmt: skip
     return most
@@ -98,11 +98,11 @@ class Crowd:
     def room_for_one_more(self, n_open: int) -> bool:
         """Whether so many connections can be open; if that is too many, the one that has waited longest is closed."""
         if n_open >= NEAR * self.most:
-            log.warning("%d connections are open; %d are the most.", n_open, self.most)
+            log.warning("%d connections are open; the limit is %d.", n_open, self.most)
         if n_open <= self.most:
             return True
         if not self.waiting:
-            log.error("All %d connections are busy: somebody was turned away.", self.most)
+            log.error("All %d connections are busy: someone was turned away.", self.most)
             return False
         self.waiting.popitem(last=False)[0].hang_up()
         return True
@@ -127,7 +127,7 @@ class Careful(Plain):
         self._writing: asyncio.TimerHandle | None = None
         self._crowd = _crowd_of(self.server_state)
         if not self._crowd.room_for_one_more(len(self.connections)):
-            self._refuse(503, "Service Unavailable", "busy", "Too many people are here at once: try again in a minute.")
+            self._refuse(503, "Service Unavailable", "busy", "Too many people at once: try again in a minute.")
             return
         self._crowd.waiting[self] = None
         self._reading = self.loop.call_later(REQUEST_S, self._late)
@@ -202,7 +202,7 @@ class Careful(Plain):
         self._writing = None
         left = self.transport.get_write_buffer_size()
         if left and left >= size and n_answers == self._n_answers:
-            log.warning("A connection was closed whose browser did not read its answer.")
+            log.warning("A connection was closed because the browser did not read the answer.")
             self.transport.abort()
         elif left:
             self._watch_writing()

@@ -69,7 +69,7 @@ class FormLimit:
                 await answer(send, 431, "too-large", f"Address and headers must have at most {LARGEST_HEAD} bytes.")
                 return
             if "\0" in path or b"%00" in query or b"\0" in query:
-                await answer(send, 400, "malformed", "The address must not hold a zero byte.")
+                await answer(send, 400, "malformed", "The address must not contain a zero byte.")
                 return
         await self._app(scope, receive, send)
 
