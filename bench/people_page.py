@@ -26,7 +26,7 @@ def draw(fits: list[dict[str, Any]], stem: Path) -> None:
         drawing = Drawing("A", width=4.6, height=3.0)
         drawing.panel("A", "MAP fit of four parameters, 10 starts", "people", "seconds, first call")
         at = np.array([0, n.max() * 1.05])
-        label = f"{base:.0f} s + {1e3 * slope:.0f} ms a person"
+        label = f"{base:.0f} s + {1e3 * slope:.0f} ms per person"
         drawing.line("A", at, base + slope * at, "line", color=GREY, ls="--", label=label)
         drawing.points("A", n, seconds, "measured", color=BLUE)
         drawing.axes["A"].legend(loc="upper left")
@@ -46,9 +46,9 @@ def page(results: dict[str, Any]) -> str:
         "",
         f"Two cores, load {results['load']:.2f} before the run. The stochastic UCL with its four parameters (prior mean,",
         "prior variance, length scale, temperature) fitted by MAP from 10 starts to simulated people on the paper's task",
-        "(100 arms, 90 choices each). Every size in a process of its own; compilation is included.",
+        "(100 arms, 90 choices each). Each size runs in its own process; compilation is included.",
         "",
-        "| people | seconds | processor s | peak memory, MiB | starts that reach the best |",
+        "| people | seconds | processor s | peak memory, MiB | starts that reach the optimum |",
         "|---|---|---|---|---|",
         *(
             f"| {one['people']} | {one['seconds']:.0f} | {one['processor_s']:.0f} | {one['peak_mib']:.0f} "
@@ -58,11 +58,11 @@ def page(results: dict[str, Any]) -> str:
         "",
         "![Seconds against the number of people: a straight line](people-scaling.png)",
         "",
-        f"The aim was 180 s and 2 048 MiB for 326 people: {last['seconds']:.0f} s and {last['peak_mib']:.0f} MiB.",
+        f"The target was 180 s and 2 048 MiB for 326 people; measured: {last['seconds']:.0f} s and {last['peak_mib']:.0f} MiB.",
         "",
-        "Against the floor: the same objective in NumPy (one Cholesky factor a person, no loop over trials) minimised by",
+        "The floor is the same objective in NumPy (one Cholesky factor per person, no loop over trials), minimised by",
         f"SciPy's L-BFGS-B with numerical gradients from the same 10 starts, one core, {floor['people']} people: "
-        f"{floor_each:.1f} s a person ({floor['evaluation_ms']:.2f} ms an evaluation). Ours: {per_person:.2f} s a person on "
+        f"{floor_each:.1f} s per person ({floor['evaluation_ms']:.2f} ms per evaluation). Ours: {per_person:.2f} s per person on "
         f"two cores, {last['processor_s'] / last['people']:.2f} s of processor time, "
         f"{floor_each / per_person:.0f} times faster "
         f"({floor_each * last['people'] / last['processor_s']:.0f} by processor time).",
@@ -74,7 +74,7 @@ def page(results: dict[str, Any]) -> str:
             "",
             f"Localised GP-UCB of Wu et al. (2018), {refit['folds']} folds, 3 parameters: {refit['seconds']:.0f} s "
             f"({refit['processor_s']:.0f} s of processor time, {refit['peak_mib']:.0f} MiB); mean out-of-sample R2 "
-            f"{refit['mean_r2']:.3f}. The aim was 300 s; a careful NumPy version took 396 s on two cores like these.",
+            f"{refit['mean_r2']:.3f}. The target was 300 s; a careful NumPy version took 396 s on two cores like these.",
             "",
         ]
     if gpu:

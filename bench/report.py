@@ -20,7 +20,7 @@ WORDS = {
 }
 TARGETS = {"A": 1.2, "B": 1.2, "C": 1.5}
 LOADED = 0.5
-"""Load per core above which timings are to be read with care."""
+"""Load per core above which timings should be read with care."""
 
 
 def write(results: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ def _head(results: dict[str, Any]) -> str:
         "",
         f"Measured on {results['days']['floor']} (UTC) on {machine['cores']} cores of an {machine['cpu']} with "
         f"{machine['memory_gib']:.0f} GiB of memory, {machine['system']}; {versions}. "
-        "Every ratio compares times of the same run; absolute times are this machine's.",
+        "All ratios compare times from the same run; absolute times are for this machine.",
     ]
     load = results["loads"]["floor"]
     if load > LOADED:
@@ -51,7 +51,9 @@ def _head(results: dict[str, Any]) -> str:
         ]
     else:
         lines += ["", f"The machine was idle: its load was {load:.2f} per core before the run began."]
-    return "\n".join([*lines, "", "To repeat: `make bench` (a few minutes, then kept environments make it quicker)."])
+    return "\n".join(
+        [*lines, "", "To repeat: `make bench` (a few minutes; later runs reuse the environments and are quicker)."]
+    )
 
 
 def _short(results: dict[str, Any]) -> str:
@@ -69,7 +71,7 @@ def _short(results: dict[str, Any]) -> str:
         [
             "## In short",
             "",
-            "| work | per decision | decisions a second | time, floor = 1 (processor) | aim, at most | faster than the "
+            "| work | per decision | decisions per second | time, floor = 1 (processor) | target, at most | faster than the "
             "fastest library | compiled once in |",
             "|---|---|---|---|---|---|---|",
             *rows,
@@ -84,9 +86,9 @@ def _floor(results: dict[str, Any]) -> str:
         "## Against loops written by hand",
         "",
         "`xl.simulate` with results included (mean and standard error over replicates of regret, reward, transitions, cost "
-        "and visits) against loops that do this one algorithm and add up the regret alone, on the same cores. The *floor* "
-        "is the fastest of the plain Numba loops, as one writes them. Below it stand loops tuned by hand for this one "
-        "algorithm: a generator of their own, replicates or rows arranged for the vector unit. They show what generality "
+        "and visits) against loops that run this one algorithm and only sum the regret, on the same cores. The *floor* "
+        "is the fastest of the plain Numba loops, written the obvious way. Below it are loops tuned by hand for this one "
+        "algorithm: with their own generator, or replicates or rows arranged for the vector unit. They show what generality "
         "costs.",
     ]
     for it in results["floor"]:
@@ -116,8 +118,8 @@ def _peers(results: dict[str, Any]) -> str:
     lines = [
         "## Against other libraries",
         "",
-        "Each through its own public call, with the policy closest to UCL that it has, in an environment of its own, on the "
-        "same bandits, results included; the best of three repeats. Fewer replicates than above, where it would take too "
+        "Each library runs through its public interface, with its policy closest to UCL, in its own environment, on the "
+        "same bandits, results included; best of three repeats. There are fewer replicates than above where it would take too "
         "long; all figures are per decision.",
     ]
     for name in WORKS:
@@ -144,8 +146,8 @@ def _peers(results: dict[str, Any]) -> str:
     lines += [
         "",
         "pymab's policy runs in Rust; most of its time goes into checking and copying its results. With a fixed quantile a "
-        "policy may lock in on a wrong arm, so its regret at one horizon says nothing about the next. SMPyBandits could use "
-        "both cores, but its parallel mode fails on Python 3.11 (it seeds with NumPy integers); halve its time for a guess.",
+        "policy may lock on to a wrong arm, so its regret at one horizon says nothing about the next. SMPyBandits could use "
+        "both cores, but its parallel mode fails on Python 3.11 (it seeds with NumPy integers); halve its time for a rough guess.",
     ]
     return "\n".join(lines)
 
@@ -182,7 +184,7 @@ def _memory(results: dict[str, Any]) -> str:
         "## Memory",
         "",
         "The largest resident set of a process that makes one call with default arguments, all libraries included. By "
-        "default `simulate` keeps every replicate's curve while together they are small, and sums alone beyond; it works in "
+        "default `simulate` keeps every replicate's curve if all of them are small, and otherwise only sums; it works in "
         "tiles, so the number of replicates does not matter.",
         "",
         "| arms | steps | replicates | peak | before the call | each replicate kept | seconds |",
@@ -208,11 +210,11 @@ def _gpu() -> str:
 
 def _no_hang(results: dict[str, Any]) -> str:
     lines = [
-        "## Batched gradients come to an end",
+        "## Batched gradients do not hang",
         "",
-        "Older XLA could wait for itself for ever on two cores in batched linear algebra. The gradient of the likelihood of "
-        "326 people (90 trials, 100 arms, correlated belief; `bench/no_hang.py`), each run in a process of its own with a "
-        "time limit, with the lowest JAX that explorelab admits, with the one installed, and with one known to hang:",
+        "Older XLA could deadlock on two cores in batched linear algebra. The test is the gradient of the likelihood of "
+        "326 people (90 trials, 100 arms, correlated belief; `bench/no_hang.py`), each run in its own process with a "
+        "time limit, with the oldest JAX that explorelab supports, the one installed, and one known to hang:",
         "",
     ]
     if not results.get("no_hang"):
@@ -229,11 +231,11 @@ def _method(results: dict[str, Any]) -> str:
             "on a 10 x 10 grid, Gaussian noise of variance 10, exponential kernel of length scale 4, prior mean 200, prior "
             "variance 10.",
             "- explorelab and the loops take turns, once each in each of five rounds, after a first call that compiles; the "
-            "best and the median are over rounds. Wall-clock time; *processor* is the time of all threads together.",
-            "- `explorelab` asks for what the loops give, statistics alone; *default arguments* keeps every replicate's "
-            "curve too.",
-            "- Libraries run after that, one at a time, nothing else of ours running.",
-            "- Each part is from the last run that measured it (load per core before it began in brackets): "
+            "best and the median are over rounds. Times are wall-clock; *processor* is the time of all threads together.",
+            "- `explorelab` computes what the loops compute, statistics only; *default arguments* also keeps every replicate's "
+            "curve.",
+            "- The libraries run afterwards, one at a time, with nothing else of ours running.",
+            "- Each part is from the last run that measured it (in brackets, the load per core before it began): "
             + ", ".join(f"{name} {day} ({results['loads'][name]:.1f})" for name, day in results["days"].items())
             + ".",
         ]

@@ -20,7 +20,7 @@ def write(results: dict[str, Any]) -> None:
 
 
 def draw(measured: dict[str, Any], stem: Path) -> None:
-    """How many requests take longer than so much; the server's memory over the minute."""
+    """The share of requests that take longer than a given time, and the server's memory over the minute."""
     from explorelab.plots.style import BLUE, VERMILION, Drawing, style
 
     colours = dict(zip(NAMES, (BLUE, VERMILION), strict=True))
@@ -53,17 +53,17 @@ def page(results: dict[str, Any], measured: dict[str, Any]) -> str:
         "",
         f"## {settings['people']} people at once",
         "",
-        f"{settings['people']} simulated people, one choice each every {settings['clock_s']:g} s at moments spread evenly:",
-        f"{rate:.0f} choices a second for {settings['seconds']:.0f} s, on {load['cores']} cores",
+        f"{settings['people']} simulated people, one choice each every {settings['clock_s']:g} s, evenly spread in time:",
+        f"{rate:.0f} choices per second for {settings['seconds']:.0f} s, on {load['cores']} cores",
         f"shared by server, database and the simulated people (load {load['load_before']:.1f} before the run). The control",
-        f"is a request that does nothing (`GET /api/health`) over the same connections at the same rate, {control} s",
-        f"before and {control} s after. An answer to a choice is sent once the choice is on disk.",
+        f"is a request that does nothing (`GET /api/health`) over the same connections at the same rate, for {control} s",
+        f"before and {control} s after. A choice is answered once it is on disk.",
         "",
         f"| | {' | '.join(NAMES[name] for name in measured)} |",
         f"|---{'|---' * len(measured)}|",
         *_rows(measured),
         "",
-        "![Share of requests that take longer than so many milliseconds, and memory over the minute](study-load.png)",
+        "![Share of requests that take longer than a given time, and memory over the minute](study-load.png)",
         "",
     ]
     if results.get("closed_loop"):
@@ -92,18 +92,18 @@ def _rows(measured: dict[str, Any]) -> list[str]:
         row("choices acknowledged", lambda one: f"{one['choice']['n']}"),
         row("choices in the database", lambda one: f"{one['stored']}"),
         row("errors", lambda one: str(one["n_errors"])),
-        row("choices a second", lambda one: f"{one['choices_per_s']:.0f}"),
+        row("choices per second", lambda one: f"{one['choices_per_s']:.0f}"),
         row("choice, ms: p50 / p99 / max", latency("choice")),
         row("control, ms: p50 / p99 / max", latency("control")),
         row("added at p99, ms", lambda one: f"{one['added_p99_ms']:.1f}"),
-        row("one write made safe by this disk, ms: p50 / p99", lambda one: "{p50:.1f} / {p99:.1f}".format(**one["sync_ms"])),
+        row("one fsync on this disk, ms: p50 / p99", lambda one: "{p50:.1f} / {p99:.1f}".format(**one["sync_ms"])),
         row("server memory, MiB: start / middle / end", memory),
         row("processor, share of one core", processor),
     ]
 
 
 def _operator(one: dict[str, Any], *what: str) -> str:
-    """How often operators did this; a dash where that was not tried."""
+    """How often operators did this; a dash if it was not tried."""
     return ", ".join(str(one["operator"].get(name, 0)) for name in what) if "operator" in one else "-"
 
 
@@ -111,17 +111,17 @@ def _closed(part: dict[str, Any]) -> list[str]:
     """People whose next clock starts with the answer."""
     settings, cores, load = part["settings"], part["cores"], part["load_before"]
     columns = (
-        "", "people", "choices a second", "choice, ms: p50 / p99 / max", "control, ms: p99", "put off", "errors",
+        "", "people", "choices per second", "choice, ms: p50 / p99 / max", "control, ms: p99", "put off", "errors",
         "acknowledged / stored",
     )  # fmt: skip
     lines = [
         "## In a closed loop",
         "",
-        f"The same, but each person's next clock of {settings['clock_s']:g} s starts with the answer to the one before, as",
-        "in the browser, and hardly varies: people who are answered together ask together the next time, which requests",
-        f"that come evenly cannot show. {settings['seconds']:.0f} s each, on {cores} cores (load {load:.1f} before).",
-        "Put off: requests that were answered 503 with the time after which to come again, because too many waited; their",
-        "waiting is in the figures.",
+        f"The same, but each person's next clock of {settings['clock_s']:g} s starts when the last choice is answered, as",
+        "in the browser, and hardly varies: people who are answered together also choose together next time, which evenly",
+        f"spaced requests cannot show. {settings['seconds']:.0f} s each, on {cores} cores (load {load:.1f} before).",
+        "Put off: requests answered with 503 and the time after which to try again, because too many were waiting; their",
+        "waiting time is included.",
         "",
         f"| {' | '.join(columns)} |",
         f"|{'---|' * len(columns)}",
@@ -137,7 +137,7 @@ def _closed(part: dict[str, Any]) -> list[str]:
 
 
 def _faults(faults: dict[str, Any]) -> list[str]:
-    """What was broken on purpose, and what came of it."""
+    """What was broken on purpose, and the outcome."""
     there = [name for name in NAMES if name in faults]
 
     def row(label: str, cell: Any) -> str:
@@ -146,26 +146,25 @@ def _faults(faults: dict[str, Any]) -> list[str]:
     return [
         "## Broken on purpose",
         "",
-        "`tests/support/study/faults.py`: 20 people at a time with clocks of 20 and 40 ms take part as the browser does,",
-        "while the",
-        "server is killed (`kill -9`) at random moments and started again, pages are reloaded, the study is opened in",
-        "second tabs, connections are cut before, during and after requests and answers, and requests arrive again seconds",
-        "later; databases are deleted, replaced and restored under the running server, which must stop by itself and lose",
-        "nothing once they are put back. What people were shown is written down outside the server and compared with the",
-        "database at the end.",
+        "`tests/support/study/faults.py`: 20 people at a time with clocks of 20 and 40 ms take part as a browser does, while",
+        "the server is killed (`kill -9`) at random moments and restarted, pages are reloaded, the study is opened in second",
+        "tabs, connections are cut before, during and after requests and answers, and requests are repeated seconds later.",
+        "Databases are deleted, replaced and restored under the running server, which must stop by itself and lose nothing",
+        "once they are put back. What people were shown is recorded outside the server and compared with the database at the",
+        "end.",
         "",
         f"| | {' | '.join(NAMES[name] for name in there)} |",
         f"|---{'|---' * len(there)}|",
-        row("kills of the server (of one of its workers)", lambda one: f"{one['kills']} ({one['of one worker']})"),
+        row("server kills (of which one worker)", lambda one: f"{one['kills']} ({one['of one worker']})"),
         row("reloads", lambda one: str(one["reloads"])),
         row("second tabs", lambda one: str(one["tabs"])),
         row("connections cut", lambda one: str(one["cuts"])),
-        row("requests that came again late", lambda one: str(one["cut"].get("repeated", 0))),
-        row("databases deleted, replaced, cut short or written over", lambda one: _operator(one, "attacks")),
+        row("requests repeated late", lambda one: str(one["cut"].get("repeated", 0))),
+        row("databases deleted, replaced, truncated or overwritten", lambda one: _operator(one, "attacks")),
         row("backups under load, after a kill", lambda one: _operator(one, "backups under load", "backups after a kill")),
         row("killed, broken and restored from a backup", lambda one: _operator(one, "restores")),
-        row("disks that took no more", lambda one: _operator(one, "full disks")),
-        row("people, all to the end", lambda one: str(one["people"])),
+        row("full disks", lambda one: _operator(one, "full disks")),
+        row("people, all of whom finished", lambda one: str(one["people"])),
         row("choices shown", lambda one: str(one["shown"])),
         row("choices in the database", lambda one: str(one["stored"])),
         row("rewards shown and compared", lambda one: str(one["rewards_compared"])),

@@ -72,36 +72,36 @@ FIGURES = """
 """
 
 DESIGNS_TEXT = """The same people (their parameters are held fixed) on other designs. `squares shuffled`: the same
-rewards, neighbours unrelated. `rewards × 2.5`: the best mean is 125 to 150 instead of 50 to 60, the noise as before.
+rewards, with unrelated neighbours. `rewards × 2.5`: the best mean is 125 to 150 instead of 50 to 60, the noise as before.
 """
 
 RECOMMENDED = """
-**8 blocks of 90 choices on 25 squares, rewards up to 125**, recover all four parameters in all three groups (ρ of {least} or
-more). Rewards as high as people's limits for unseen squares turn exploring into a decision: giving up the best square known
-for an unseen one, at a time that tells μ₀ and σ₀ apart while the limit grows with t. More blocks repeat that decision: a
+**8 blocks of 90 choices on 25 squares, rewards up to 125**, recovers all four parameters in all three groups (ρ of {least} or
+more). Rewards as high as people's limits for unseen squares turn exploring into a decision: giving up the best known square
+for an unseen one, at a time that separates μ₀ from σ₀ while the limit grows with t. More blocks repeat that decision: a
 person explores once a block, so a block is about one observation of a prior. Neither suffices alone. More choices than
-squares (T = 180, or 25 squares) show the linear group's temperature, and nothing else; beside high rewards and in two
-blocks, 25 squares do no better than 100 (8 blocks with high rewards were tried on 25 alone). Less noise, rougher landscapes
+squares (T = 180, or 25 squares) reveal the linear group's temperature, and nothing else; with high rewards and two
+blocks, 25 squares do no better than 100 (8 blocks with high rewards were tried only on 25). Less noise, rougher landscapes
 or more of the paper's own blocks do not help the linear group.
 
-Ranks can be right where single values are not: within a person μ₀ and σ₀² trade off, since what is seen is
-μ₀ + σ₀ Φ⁻¹(1 − 1/(K t)) over a limited range of t. A fit says so of {paper} of the log group in the
-paper's design, and of {log} of it and {linear} of the linear group in the recommended one. Fix one of the two if single
+Ranks can be right where single values are not: within a person μ₀ and σ₀² trade off, since the data show only
+μ₀ + σ₀ Φ⁻¹(1 − 1/(K t)) over a limited range of t. Fits report this for {paper} of the log group in the
+paper's design, and for {log} of it and {linear} of the linear group in the recommended one. Fix one of the two if single
 values matter.
 """
 
 METHODS_TEXT = """
-Without a prior (ml) a few estimates run away, and the RMSE with them. With the default prior, which is centred on the
-rewards that were seen, an optimist with μ₀ = 200 is almost five spreads out: estimates of μ₀ are pulled down, and their
-intervals cover less. Give `space` where people may expect more than they ever got, or let empirical Bayes (em) learn the
+Without a prior (ml), a few estimates run off to extremes, and so does the RMSE. With the default prior, which is centred on
+the observed rewards, an optimist with μ₀ = 200 is almost five spreads out: estimates of μ₀ are pulled down, and their
+intervals cover less. Pass `space` if people may expect more than they ever received, or let empirical Bayes (em) learn the
 prior.
 """
 
 AGAIN = """
-## Again
+## To repeat
 
     python -m evaluations.recovery                          # everything: 8 minutes on one H200
-    python -m evaluations.recovery --only paper --n 100     # the paper's design alone, for a few cores
+    python -m evaluations.recovery --only paper --n 100     # only the paper's design, on a few cores
     python -m evaluations.recovery --load evaluations/recovery.json
 
 Landscapes A and B are reconstructions: the paper's values were printed only in a figure.
@@ -163,12 +163,12 @@ def _why() -> str:
     people: Choices = simulate_choices(blank_choices(SMOOTH, 200), agent, seed=0, noise="integer")
     new = 100 * float(np.nanmean(of_each(people).numbers["share of new arms"]))
     return f"""
-All four parameters are recovered where people differ as much as the paper's two examples do. **Among people who are all like
+All four parameters are recovered if people differ as much as the paper's two examples. **Among people who are all like
 the linear example, only λ is**: σ₀² and υ leave no trace, μ₀ a weak one. Such a person values an unseen square at
 μ₀ + σ₀ Φ⁻¹(1 − 1/(K t)): 52 at first, 92 at the tenth choice, 118 at the last, while no square pays more than 60 on average
-and the temperature is 4. So {new:.0f} % of the linear example's 90 choices are squares never tried, whichever: with 100
-squares the block ends before anything else can be seen. The intervals are honestly wide, except where the prior's centre,
-far from the truth, decides (σ₀²: 84 % covered).
+and the temperature is 4. So {new:.0f} % of the linear example's 90 choices are untried squares, whatever the parameters: with
+100 squares, the block ends before anything else can be seen. The intervals are rightly wide, except where the prior's centre,
+far from the truth, dominates (σ₀²: 84 % covered).
 """
 
 

@@ -108,28 +108,28 @@ def page(results: dict[str, Any]) -> str:
 
 80 people on an 11 x 11 grid, 19 200 choices (Wu et al. 2018, Nature Human Behaviour 2, 915-924, experiment 2). Each round is
 left out once and predicted from the same person's other rounds of the same horizon, 640 folds, as published. R2 = 1 - nLL /
-(n log 121), mean over people; `averaged` predicts with the posterior instead of the estimates alone; nLL is the sum at the
-estimates. Under `em` the group's prior is learned in each fold from training rounds alone.
+(n log 121), mean over people; `averaged` predicts with the posterior instead of only the estimates; nLL is the sum at the
+estimates. Under `em` the group's prior is learned in each fold from training rounds only.
 
 | model | parameters | method | R2 | averaged | nLL |
 |---|---|---|---|---|---|
 {chr(10).join(rows)}
 
-**situated-ucl** is the paper's stochastic UCL with a correlated prior (Matern 3/2) for someone who stands somewhere: a walk
-costs the logarithm of its length, the last square and squares never tried have a pull, and some choices lapse. All its
-parameters are each person's own: prior mean, prior variance, length scale, temperature, stickiness, travel cost, novelty,
+**situated-ucl** is the paper's stochastic UCL with a correlated prior (Matern 3/2) for someone with a position: a walk
+costs the logarithm of its length, the last square and untried squares are attractive, and some choices lapse. All
+parameters are fitted for each person: prior mean, prior variance, length scale, temperature, stickiness, travel cost, novelty,
 lapse. Medians over folds: {medians}.
 
 ![Repeats, new squares, reward and walks of people and of both models](wu2018.png)
 
 Simulated with each person's own estimates (40 copies of the group): the plain stochastic UCL repeats squares too early and
-too rarely, comes back to old squares too soon and jumps across the grid; people mostly step to a neighbouring square, which
-the cost of walking and the pulls of new and last squares reproduce (a, b, d; the bend at 21 is where short rounds end). What
-neither reproduces is how well people do early and how little they gain late (c): they find good squares faster than it
+too rarely, returns to old squares too soon and jumps across the grid; people mostly step to a neighbouring square, which
+the cost of walking and the attraction of new and last squares reproduce (a, b, d; the bend at 21 is where short rounds end). Neither
+model reproduces how well people do early and how little they gain late (c): people find good squares faster than the models
 and then leave them more often.
 
-Its median novelty is large and its prior variance small: the pull of new squares takes over much of the uncertainty bonus,
-and the two should be read together. {_ahead(results["situated-ucl"])}
+Its median novelty is large and its prior variance small: the attraction of new squares replaces much of the uncertainty
+bonus, and the two should be read together. {_ahead(results["situated-ucl"])}
 """
 
 
