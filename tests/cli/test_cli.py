@@ -193,7 +193,7 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_work(tmp_
 
 
 def test_an_interrupt_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
-    done = interrupted("simulate", "--means", "0,1", "-T", "2000", "-n", "5000000", "--csv", "r.csv", cwd=tmp_path)
+    done = interrupted("simulate", "--means", "0,1", "-T", "200", "-n", "5000000", "--csv", "r.csv", cwd=tmp_path)
     assert done.returncode == 130
     assert done.stderr.strip() == "explorelab: interrupted; nothing was written."
     assert list(tmp_path.iterdir()) == []

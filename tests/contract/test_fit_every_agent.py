@@ -16,8 +16,10 @@ from explorelab.fitting.model import prepare
 from explorelab.fitting.search.solve import predicted
 from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices
+from tests.support.beliefs import choosing_and_committing, learning_and_choosing, one_of_each
 
-COMBINATIONS = [*AGENTS, *(f"{name}+lapse" for name in AGENTS), *(f"kalman-value+{habit}" for habit in HABITS)]
+PLAIN = one_of_each(lambda agent: (*learning_and_choosing(agent), agent.rule.commitment), AGENTS)
+LAPSING = one_of_each(choosing_and_committing, AGENTS)
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +38,22 @@ def refused(choices, name, **how):
     return "", fitted
 
 
-@pytest.mark.parametrize("name", COMBINATIONS)
+@pytest.mark.parametrize("name", PLAIN)
 def test_what_passes_the_check_has_a_likelihood(anyone, name):
+    check_that_it_has_a_likelihood(anyone, name)
+
+
+@pytest.mark.parametrize("name", LAPSING)
+def test_what_passes_the_check_with_lapses_has_a_likelihood(anyone, name):
+    check_that_it_has_a_likelihood(anyone, f"{name}+lapse")
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_what_passes_the_check_with_a_habit_has_a_likelihood(anyone, habit):
+    check_that_it_has_a_likelihood(anyone, f"kalman-value+{habit}")
+
+
+def check_that_it_has_a_likelihood(anyone, name):
     said, fitted = refused(anyone, name)
     if said:
         assert said.endswith(".")

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,15 +46,34 @@ class Done(NamedTuple):
 
 def explorelab(*arguments: object, cwd: Path | None = None) -> Done:
     """Run `explorelab` with these arguments."""
+    return in_turn([arguments], cwd)[0]
+
+
+def in_turn(commands: Iterable[Iterable[object]], cwd: Path | None = None) -> list[Done]:
+    """Run `explorelab` with each of these arguments, all in one process, which compiles once what they share.
+
+    The first that fails is the last: it ends the process.
+    """
+    typed = [[str(each) for each in arguments] for arguments in commands]
     with tempfile.TemporaryDirectory() as folder:
-        said = Path(folder)
-        process = FORKING.Process(target=_run, args=([str(each) for each in arguments], str(cwd or Path.cwd()), folder))
+        process = FORKING.Process(target=_run, args=(typed, str(cwd or Path.cwd()), folder))
         process.start()
         process.join(LONGEST_S)
         if process.exitcode is None:
             process.kill()
-            raise TimeoutError(f"explorelab {' '.join(map(str, arguments))}")
-        return Done(process.exitcode, *((said / name).read_text(encoding="utf-8") for name in ("out", "err")))
+            raise TimeoutError(f"explorelab {typed}")
+        said = [tuple(path.read_text(encoding="utf-8") for path in _files(folder, i)) for i in range(_count(folder))]
+    return [Done(0 if i + 1 < len(said) else process.exitcode, *each) for i, each in enumerate(said)]
+
+
+def _files(folder: str, i: int) -> tuple[Path, Path]:
+    """Where a command's output and errors go."""
+    return Path(folder) / f"{i}.out", Path(folder) / f"{i}.err"
+
+
+def _count(folder: str) -> int:
+    """How many commands were begun."""
+    return len(list(Path(folder).glob("*.out")))
 
 
 TELLING_OF_PROGRESS = """
@@ -90,16 +110,20 @@ def interrupted(*arguments: object, cwd: Path) -> Done:
     return Done(process.returncode, said, error)
 
 
-def _run(arguments: list[str], cwd: str, folder: str) -> None:
-    for descriptor, name in ((1, "out"), (2, "err")):
-        os.dup2(os.open(Path(folder) / name, os.O_WRONLY | os.O_CREAT), descriptor)
-    sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
-    os.chdir(cwd)
-    sys.argv = ["explorelab", *arguments]
+def _run(commands: list[list[str]], cwd: str, folder: str) -> None:
     from explorelab.cli.app import main
 
-    try:
-        main()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+    for i, arguments in enumerate(commands):
+        for descriptor, path in zip((1, 2), _files(folder, i), strict=True):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+        sys.stdout, sys.stderr = (open(each, "w", encoding="utf-8", closefd=False) for each in (1, 2))  # noqa: SIM115
+        os.chdir(cwd)
+        sys.argv = ["explorelab", *arguments]
+        try:
+            main()
+        except SystemExit as ended:
+            if ended.code or i + 1 == len(commands):
+                raise
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()

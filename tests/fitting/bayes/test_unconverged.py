@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import pytest
@@ -16,36 +17,9 @@ from explorelab.fitting.bayes.convergence import ConvergenceWarning, warning_of
 from explorelab.fitting.fit_people import load_fit
 from explorelab.fitting.search.optimise import REASONS, Status
 from tests.support.choice_files import tidy, written
-from tests.support.command_line import Done, explorelab
+from tests.support.command_line import Done, explorelab, in_turn
 
 SHORT = ["--agent", "win-stay-lose-shift", "--method", "nuts", "--chains", 2, "--draws", 10, "--warmup", 10, "--starts", 1]
-
-
-def run(folder: Path, *more: object) -> Done:
-    written(folder, tidy(), "[task]\narms = 4\n")
-    return explorelab("fit", "choices.csv", *SHORT, *more, cwd=folder)
-
-
-def test_unless_asked_for_it_is_set_aside_and_the_message_names_options_that_exist(tmp_path: Path) -> None:
-    done = run(tmp_path)
-    assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert "have not converged" in done.stderr
-    assert not (tmp_path / "fit.nc").exists()
-    assert load_fit(tmp_path / "fit-unconverged.nc").attrs["convergence"].startswith("failed: ")
-    options = [word.strip(".,;") for word in done.stderr.split() if word.startswith("--")]
-    assert "--keep-unconverged" in options
-    helped = explorelab("fit", "--help").stdout
-    assert [option for option in options if option not in helped] == []
-    assert "on_failure" not in done.stderr
-
-
-def test_asked_for_it_is_the_fit_and_marked_everywhere(tmp_path: Path) -> None:
-    done = run(tmp_path, "--keep-unconverged", "--csv", "people.csv")
-    assert done.returncode == 0, done.stderr
-    assert "convergence failed: " in done.stdout
-    assert load_fit(tmp_path / "fit.nc").attrs["convergence"].startswith("failed: ")
-    assert not pd.read_csv(tmp_path / "people.csv")["converged"].any()
 
 
 SENTENCE = "The fit has not converged ("
@@ -56,31 +30,65 @@ MADE_FROM_A_FIT: dict[str, list[object]] = {
     "recover --agents": ["recover", "--like", "fit.nc", "--agents", "win-stay-lose-shift,random-choice", *FEW],
     "latent": ["latent", "choices.csv", "--fit", "fit.nc", "--out", "latent.csv"],
 }
+IN_JSON = {command: [*words, "--json"] for command, words in MADE_FROM_A_FIT.items() if command != "latent"}
+ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--keep-unconverged", "--csv", "people.csv"]
+NOT_ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--out", "refused.nc"]
+
+
+class Ran(NamedTuple):
+    """What commands left behind."""
+
+    folder: Path
+    asked_for: Done
+    made: dict[str, Done]
+    in_json: dict[str, Done]
+    not_asked_for: Done
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with choices, and a fit that was kept although it has not converged."""
-    folder = tmp_path_factory.mktemp("kept")
-    means = "[task]\narms = 4\nmeans = [0, 1, 2, 3]\nnoise_var = 1\n"
-    written(folder, tidy(), means)
-    done = explorelab("fit", "choices.csv", *SHORT, "--keep-unconverged", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """A fit that was kept although it has not converged, all that is made from it, and one that was refused."""
+    folder = tmp_path_factory.mktemp("unconverged")
+    written(folder, tidy(), "[task]\narms = 4\nmeans = [0, 1, 2, 3]\nnoise_var = 1\n")
+    done = in_turn([ASKED_FOR, *MADE_FROM_A_FIT.values(), *IN_JSON.values(), NOT_ASKED_FOR], folder)
+    assert len(done) == 2 + len(MADE_FROM_A_FIT) + len(IN_JSON), done[-1]
+    middle = 1 + len(MADE_FROM_A_FIT)
+    made, in_json = zip(MADE_FROM_A_FIT, done[1:middle], strict=True), zip(IN_JSON, done[middle:-1], strict=True)
+    return Ran(folder, done[0], dict(made), dict(in_json), done[-1])
+
+
+def test_unless_asked_for_it_is_set_aside_and_the_message_names_options_that_exist(ran: Ran) -> None:
+    done = ran.not_asked_for
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "have not converged" in done.stderr
+    assert not (ran.folder / "refused.nc").exists()
+    assert load_fit(ran.folder / "refused-unconverged.nc").attrs["convergence"].startswith("failed: ")
+    options = [word.strip(".,;") for word in done.stderr.split() if word.startswith("--")]
+    assert "--keep-unconverged" in options
+    helped = explorelab("fit", "--help").stdout
+    assert [option for option in options if option not in helped] == []
+    assert "on_failure" not in done.stderr
+
+
+def test_asked_for_it_is_the_fit_and_marked_everywhere(ran: Ran) -> None:
+    assert ran.asked_for.returncode == 0, ran.asked_for.stderr
+    assert "convergence failed: " in ran.asked_for.stdout
+    assert load_fit(ran.folder / "fit.nc").attrs["convergence"].startswith("failed: ")
+    assert not pd.read_csv(ran.folder / "people.csv")["converged"].any()
 
 
 @pytest.mark.parametrize("command", MADE_FROM_A_FIT)
-def test_what_is_made_from_it_says_so_in_a_sentence(command: str, kept: Path) -> None:
-    done = explorelab(*MADE_FROM_A_FIT[command], cwd=kept)
+def test_what_is_made_from_it_says_so_in_a_sentence(command: str, ran: Ran) -> None:
+    done = ran.made[command]
     assert (done.returncode, done.stderr) == (0, "")
     (line,) = [line for line in done.stdout.splitlines() if SENTENCE in line]
     assert line.endswith("cannot be trusted.")
 
 
-@pytest.mark.parametrize("command", [command for command in MADE_FROM_A_FIT if command != "latent"])
-def test_the_json_of_what_is_made_from_it_says_so(command: str, kept: Path) -> None:
-    done = explorelab(*MADE_FROM_A_FIT[command], "--json", cwd=kept)
-    assert SENTENCE in json.loads(done.stdout)["warning"]
+@pytest.mark.parametrize("command", IN_JSON)
+def test_the_json_of_what_is_made_from_it_says_so(command: str, ran: Ran) -> None:
+    assert SENTENCE in json.loads(ran.in_json[command].stdout)["warning"]
 
 
 def test_every_command_that_reads_a_fit_is_tried() -> None:
@@ -93,8 +101,8 @@ def test_every_command_that_reads_a_fit_is_tried() -> None:
     assert reading == {command.split()[0] for command in MADE_FROM_A_FIT}
 
 
-def test_the_library_warns_too(kept: Path) -> None:
-    choices, fit = xl.read_choices(kept / "choices.csv"), load_fit(kept / "fit.nc")
+def test_the_library_warns_too(ran: Ran) -> None:
+    choices, fit = xl.read_choices(ran.folder / "choices.csv"), load_fit(ran.folder / "fit.nc")
     with pytest.warns(ConvergenceWarning, match="has not converged") as caught:
         found = xl.latent_variables(choices, None, fit, progress=False)
     assert caught[0].filename == __file__
