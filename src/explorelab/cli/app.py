@@ -1,4 +1,4 @@
-"""The command line as a whole: its commands, its errors, its exit status."""
+"""The command-line program: its commands, errors and exit statuses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; an error that explorelab raises on purpose is one sentence and exit status 2."""
+    """Run the command line; errors that explorelab raises on purpose print one sentence and exit with status 2."""
     _keep_compiled_code()
     try:
         app()
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _keep_compiled_code() -> None:
-    """Let JAX keep what it compiles in the user's cache, so that the same fit starts at once the next time."""
+    """Store JAX's compiled code in the user's cache, so that the same fit starts at once next time."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "explorelab"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")

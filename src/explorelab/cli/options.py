@@ -1,4 +1,4 @@
-"""What several files of commands share: arguments that mean the same everywhere, and how long work is begun and ended."""
+"""Options shared by several commands, and how they check output paths and handle interruption."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import typer
 
 from explorelab.errors import InterruptedByUserError
 
-Data = Annotated[Path, typer.Argument(help="Choices, a row for each trial: a CSV or Parquet file.")]
-Task = Annotated[Path | None, typer.Option(help="TOML file about the task; by default the one beside DATA.")]
-Starts = Annotated[int, typer.Option(help="From how many starts each person is fitted.")]
+Data = Annotated[Path, typer.Argument(help="CSV or Parquet file of choices, one row per trial.")]
+Task = Annotated[Path | None, typer.Option(help="TOML file describing the task; default: the one next to DATA.")]
+Starts = Annotated[int, typer.Option(help="Number of starting points per person.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
 
 
 def option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for every field of the dataclasses among its parameters, in their places.
+    """Expand each dataclass among the command's parameters into one option per field.
 
-    What is given for them comes to the command as one object, so that commands share options without repeating them.
+    The command still receives one object per dataclass, so commands can share options without repeating them.
     """
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
@@ -53,7 +53,7 @@ def _parameters_of(group: Any) -> list[inspect.Parameter]:
 
 
 def whole_summaries(app: typer.Typer) -> None:
-    """Let lists of commands say what each does in a whole sentence, which is cut short otherwise; its own help says more."""
+    """Show each command's whole first sentence in lists of commands; Typer would otherwise cut it short."""
     for command in app.registered_commands:
         command.short_help = " ".join((inspect.getdoc(command.callback) or "").partition("\n\n")[0].split())
     for group in app.registered_groups:
@@ -62,7 +62,7 @@ def whole_summaries(app: typer.Typer) -> None:
 
 
 def check_targets(*targets: Path | None, figure: Path | None = None) -> None:
-    """Raise before any work if what is asked for cannot be written."""
+    """Raise before any work starts if an output file cannot be written."""
     from explorelab._support.files import check_writable
 
     for target in (*targets, figure):
@@ -76,7 +76,7 @@ def check_targets(*targets: Path | None, figure: Path | None = None) -> None:
 
 @contextmanager
 def long_work() -> Iterator[None]:
-    """Long work, which may be interrupted: nothing is written before it is done."""
+    """Turn Ctrl-C during long work into an error; nothing is written until the work is done."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The commands that go from a file of choices to statements about people."""
+"""Commands that analyse a file of people's choices."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from explorelab.fitting.bayes.convergence import ConvergenceError
 
 Fixed = Annotated[
-    list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter that is known; repeat.")
+    list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="Fix a parameter; may be repeated.")
 ]
-Within = Annotated[str | None, typer.Option(help="Leave blocks out among those of the same condition (a column).")]
+Within = Annotated[
+    str | None, typer.Option(help="Column with the condition: cross-validate within each condition separately.")
+]
 
 
 def register(app: typer.Typer) -> None:
-    """Enter the commands of this file into the command line."""
+    """Add this file's commands to the command line."""
     for command in (check, phenotypes, fit, compare, report, population):
         app.command()(command)
 
@@ -43,7 +45,7 @@ def check(
     task: Task = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a file of people's choices: everything wrong with it at once, by row and column."""
+    """Check a file of people's choices and list every problem by row and column."""
     from explorelab.choices.reading import check_choices
     from explorelab.cli.tables.choices_tables import show_report
 
@@ -60,14 +62,16 @@ def phenotypes(
     data: Data,
     task: Task = None,
     power: Annotated[str, typer.Option(help="How the power law is fitted: raw or log-log.")] = "raw",
-    by: Annotated[str, typer.Option(help="One curve for each block, or for each participant.")] = "block",
-    bootstrap: Annotated[int, typer.Option(help="Resampled curves for the probability of each label; 0: none.")] = 1000,
+    by: Annotated[str, typer.Option(help="One curve per block or per participant.")] = "block",
+    bootstrap: Annotated[
+        int, typer.Option(help="Number of resampled curves for the probability of each label; 0 for none.")
+    ] = 1000,
     seed: Seed = 0,
-    figure: Annotated[Path | None, typer.Option(help="Draw curves, means and shares: .png, .svg or .pdf.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write the label of every curve, with its probability and fits.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw curves, means and shares (.png, .svg or .pdf).")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write each curve's label, its probability and its fits.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Label each curve of observed regret linear, power, log or none, and report how common each is."""
+    """Label each curve of observed regret as linear, power, log or none, and report how common each label is."""
     from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import choices_tables
@@ -94,32 +98,38 @@ def fit(
     data: Data,
     task: Task = None,
     agent: Annotated[
-        str, typer.Option(help="Name of the agent, with any habits after plus signs: stochastic-ucl+travel+lapse.")
+        str, typer.Option(help="Name of the agent, with any habits after plus signs, as in stochastic-ucl+travel+lapse.")
     ] = "stochastic-ucl",
-    method: Annotated[str, typer.Option(help="ml, map, em (prior learned from the group) or nuts (all of it).")] = "map",
+    method: Annotated[
+        str, typer.Option(help="ml, map, em (prior learned from the group) or nuts (fully Bayesian).")
+    ] = "map",
     parameter: Fixed = None,
-    free: Annotated[str | None, typer.Option(help="Parameters to estimate, with commas; default: the agent's.")] = None,
+    free: Annotated[
+        str | None, typer.Option(help="Comma-separated parameters to estimate; default: the agent's own.")
+    ] = None,
     starts: Starts = 10,
     seed: Seed = 0,
-    chains: Annotated[int | None, typer.Option(help="Number of chains (NUTS only; 4).")] = None,
-    draws: Annotated[int | None, typer.Option(help="Draws of each chain (NUTS only; 1000).")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Draws to adapt before those (NUTS only; 1000).")] = None,
+    chains: Annotated[int | None, typer.Option(help="Number of chains (NUTS only; default 4).")] = None,
+    draws: Annotated[int | None, typer.Option(help="Draws per chain (NUTS only; default 1000).")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Warm-up draws per chain (NUTS only; default 1000).")] = None,
     target_accept: Annotated[
-        float | None, typer.Option(help="Share of proposals to accept; more is slower and safer (NUTS only; 0.9).")
+        float | None, typer.Option(help="Target acceptance rate; higher is slower but safer (NUTS only; default 0.9).")
     ] = None,
-    max_tree_depth: Annotated[int | None, typer.Option(help="Doublings of a path at most (NUTS only; 10).")] = None,
+    max_tree_depth: Annotated[int | None, typer.Option(help="Maximum tree depth (NUTS only; default 10).")] = None,
     correlated: Annotated[
-        bool | None, typer.Option("--correlated", help="Let parameters correlate among people (NUTS only).")
+        bool | None, typer.Option("--correlated", help="Let parameters correlate across people (NUTS only).")
     ] = None,
     keep_unconverged: Annotated[
         bool | None,
-        typer.Option("--keep-unconverged", help="Write chains that have not converged to OUT, marked so (NUTS only)."),
+        typer.Option(
+            "--keep-unconverged", help="Write chains to OUT even if they have not converged, marked as such (NUTS only)."
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the fit is written, as netCDF.")] = Path("fit.nc"),
-    csv: Annotated[Path | None, typer.Option(help="Write every person's estimates as a table.")] = None,
+    out: Annotated[Path, typer.Option(help="File for the fit (netCDF).")] = Path("fit.nc"),
+    csv: Annotated[Path | None, typer.Option(help="Also write each person's estimates to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit an agent to every participant and save the estimates, with their uncertainty."""
+    """Fit an agent to every participant and save the estimates with their uncertainty."""
     from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import fit_tables
@@ -133,7 +143,7 @@ def fit(
     sampling |= {"max_tree_depth": max_tree_depth, "correlated": correlated, "keep_unconverged": keep_unconverged}
     given = {name: value for name, value in sampling.items() if value is not None}
     if given and method != "nuts":
-        raise InputError(f"--{next(iter(given)).replace('_', '-')} belongs to --method nuts, got --method {method}.")
+        raise InputError(f"--{next(iter(given)).replace('_', '-')} needs --method nuts, got --method {method}.")
     keep = given.pop("keep_unconverged", False)
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "n_starts": starts, "seed": seed, **given}
@@ -155,33 +165,36 @@ def fit(
 
 
 def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
-    """Write chains that have not converged beside the place of the fit, and say so: the work of hours is not lost."""
+    """Save chains that have not converged next to OUT and raise: hours of sampling are not lost."""
     from explorelab.fitting.fit_people import save_fit
 
     aside = out.with_name(f"{out.stem}-unconverged{out.suffix}")
     save_fit(failed.fit, aside)
     as_options = re.sub(r"target_accept|max_tree_depth", lambda name: "--" + name[0].replace("_", "-"), failed.what)
-    raise InputError(f"{as_options}. The draws are in {aside}, marked; --keep-unconverged takes them as the fit.")
+    raise InputError(
+        f"{as_options}. The draws are in {aside}, marked as unconverged; --keep-unconverged writes them as the fit."
+    )
 
 
 def compare(
     data: Data,
     task: Task = None,
     agents: Annotated[
-        str, typer.Option(help="Names with commas; parameters may be fixed, as in stochastic-ucl:length_scale=0.")
+        str, typer.Option(help="Comma-separated names; fix parameters as in stochastic-ucl:length_scale=0.")
     ] = "random-choice,win-stay-lose-shift,kalman-ucb,stochastic-ucl,stochastic-ucl+stay+lapse",
     criterion: Annotated[
-        str | None, typer.Option(help="cv (left-out blocks), bic or aic; by default cv where people have several blocks.")
+        str | None,
+        typer.Option(help="cv (left-out blocks), bic or aic; default: cv if people have several blocks, else bic."),
     ] = None,
-    method: Annotated[str, typer.Option(help="How left-out blocks are predicted: ml, map or em.")] = "map",
+    method: Annotated[str, typer.Option(help="Fitting method for predicting left-out blocks: ml, map or em.")] = "map",
     within: Within = None,
     starts: Starts = 10,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option(help="Write everything as netCDF.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write every person's criteria as a table.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the full result as netCDF.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write each person's criteria as a table.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which agent describes whom best, for each person and for the group."""
+    """Compare agents: which describes each person, and the group, best."""
     from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import fit_tables
@@ -208,24 +221,24 @@ def compare(
 def report(
     data: Data,
     task: Task = None,
-    out: Annotated[Path, typer.Option(help="Where the page is written: one HTML file.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("report.html"),
     agents: Annotated[
         str | None,
         typer.Option(
-            help="Names with commas; parameters may be fixed, as in stochastic-ucl:length_scale=0. Default: a few."
+            help="Comma-separated names; fix parameters as in stochastic-ucl:length_scale=0. Default: a standard set."
         ),
     ] = None,
-    agent: Annotated[str | None, typer.Option(help="Whose parameters are reported; by default the best's.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Agent whose parameters are reported; default: the best one.")] = None,
     method: Annotated[str, typer.Option(help="map, or em (prior learned from the group).")] = "map",
     within: Within = None,
     starts: Starts = 10,
     seed: Seed = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Few starts and simulations: a look, not a result.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use few starts and simulations: a preview, not a result.")] = False,
     figures: Annotated[
-        Path | None, typer.Option(help="Folder for figures and tables; default: OUT's name and _files.")
+        Path | None, typer.Option(help="Folder for figures and tables; default: OUT's name plus _files.")
     ] = None,
 ) -> None:
-    """Write one page about the choices: data, regret, fits, comparison, recovery, predictions, methods to paste."""
+    """Write a one-page report: data, regret, fits, comparison, recovery, predictions, and a methods text to paste."""
     from explorelab.report.make import report as make
 
     how: dict[str, Any] = {"task": task, "agents": _list(agents), "agent": agent, "method": method, "within": within}
@@ -239,10 +252,10 @@ def population(
     out: Annotated[Path, typer.Option(help="Folder for choices.csv, choices.toml and true_parameters.csv.")] = Path(
         "people"
     ),
-    people: Annotated[int, typer.Option(help="How many people.")] = 326,
+    people: Annotated[int, typer.Option(help="Number of people.")] = 326,
     seed: Seed = 0,
 ) -> None:
-    """Simulate people made of the paper's two example agents and the range between them, to show the report on."""
+    """Simulate people ranging between the paper's two example agents, as example data for the report."""
     from explorelab.recovery.demo_people import write_population
 
     with long_work():

@@ -1,4 +1,4 @@
-"""The commands that ask what a fit can be trusted with."""
+"""Commands that test how far a fit can be trusted."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from explorelab.cli.options import AsJson, Data, Seed, Task, check_targets, long
 
 
 def register(app: typer.Typer) -> None:
-    """Enter the commands of this file into the command line."""
+    """Add this file's commands to the command line."""
     for command in (recover, predict, latent):
         app.command()(command)
 
 
 def recover(
     data: Annotated[
-        Path | None, typer.Option(help="Choices whose blocks simulated people play; by default those of the fit.")
+        Path | None, typer.Option(help="Choices whose blocks the simulated people play; default: those of the fit.")
     ] = None,
     task: Task = None,
-    agent: Annotated[str | None, typer.Option(help="Whose parameters to recover; that of the fit by default.")] = None,
-    like: Annotated[Path | None, typer.Option(help="A fit: its people's parameters, method and space are taken.")] = None,
-    agents: Annotated[str | None, typer.Option(help="Recover models: which of these, with commas, fits best?")] = None,
-    criterion: Annotated[str, typer.Option(help="What names the best model: bic, aic or cv.")] = "bic",
-    n: Annotated[int, typer.Option(help="Simulated people; of models, for each agent.")] = 100,
-    method: Annotated[str | None, typer.Option(help="ml, map or em; that of the fit, or map.")] = None,
-    starts: Annotated[int, typer.Option(help="Starts of every fit.")] = 4,
+    agent: Annotated[str | None, typer.Option(help="Agent whose parameters to recover; default: the fit's.")] = None,
+    like: Annotated[Path | None, typer.Option(help="A saved fit: take its parameters, method and search space.")] = None,
+    agents: Annotated[str | None, typer.Option(help="Recover models instead: comma-separated agents to tell apart.")] = None,
+    criterion: Annotated[str, typer.Option(help="Criterion for the best model: bic, aic or cv.")] = "bic",
+    n: Annotated[int, typer.Option(help="Number of simulated people; with --agents, per agent.")] = 100,
+    method: Annotated[str | None, typer.Option(help="ml, map or em; default: the fit's, or map.")] = None,
+    starts: Annotated[int, typer.Option(help="Number of starting points per fit.")] = 4,
     noise: Annotated[str, typer.Option(help="Reward noise: gaussian, or integer (whole numbers).")] = "gaussian",
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the result (.png, .svg or .pdf).")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate people with known parameters, refit them, and report which parameters (or models) are found again."""
+    """Simulate people with known parameters, refit them, and report how well parameters (or models) are recovered."""
     from explorelab.choices.reading import read_choices
     from explorelab.cli import recovery_runs
 
@@ -52,16 +52,16 @@ def recover(
 
 def predict(
     data: Data,
-    fit: Annotated[Path, typer.Option(help="A fit of an agent to these choices.")],
+    fit: Annotated[Path, typer.Option(help="A saved fit of an agent to these choices.")],
     task: Task = None,
-    copies: Annotated[int, typer.Option(help="How often the whole group is simulated.")] = 100,
+    copies: Annotated[int, typer.Option(help="Number of times to simulate the whole group.")] = 100,
     noise: Annotated[str, typer.Option(help="Reward noise: gaussian, or integer (whole numbers).")] = "gaussian",
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the result (.png, .svg or .pdf).")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lay people simulated at the fitted parameters over the real ones: regret, phenotypes, repeats, walks."""
+    """Compare people with simulations at their fitted parameters: regret, phenotypes, repeats, distances moved."""
     from explorelab.choices.reading import read_choices
     from explorelab.cli import recovery_runs
 
@@ -75,11 +75,14 @@ def predict(
 
 def latent(
     data: Data,
-    fit: Annotated[Path, typer.Option(help="A fit of an agent to these choices.")],
-    out: Annotated[Path, typer.Option(help=".csv: a row for each trial; .parquet: for each arm of it; .nc: all.")],
+    fit: Annotated[Path, typer.Option(help="A saved fit of an agent to these choices.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="File to write: .csv (a row per trial), .parquet (a row per trial and arm) or .nc (everything)."),
+    ],
     task: Task = None,
 ) -> None:
-    """Write what the fitted agent believed before every trial: beliefs, limits, bonuses, probabilities."""
+    """Write the fitted agent's state before every trial: beliefs, limits, bonuses and choice probabilities."""
     from explorelab.choices.reading import read_choices
     from explorelab.cli import recovery_runs
 

@@ -1,4 +1,4 @@
-"""What the commands recover, predict and latent do: read, call one function, write and print."""
+"""The work behind the commands recover, predict and latent: read, call one function, write and print."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from explorelab.recovery.predictive import predictive_check
 
 
 class Found(NamedTuple):
-    """A result, and how it is told: as a picture, for other programs, for people."""
+    """A result, and how to draw it, summarise it as JSON and print it."""
 
     result: xr.Dataset
     draw: Callable[[xr.Dataset], Any]
@@ -35,25 +35,25 @@ class Found(NamedTuple):
 
 
 def loaded(path: Path | None) -> xr.DataTree | None:
-    """The fit of a file, if one is named."""
+    """The fit saved in the file, or None if no file is given."""
     return None if path is None else load_fit(path)
 
 
 def source_of(fit: xr.DataTree | None) -> Path:
-    """The file that a fit was made of, where it still lies."""
+    """The file of choices that the fit was made from, if it still exists."""
     source = "" if fit is None else str(fit.attrs.get("source", ""))
     if not source:
         raise InputError(
-            "recovery needs the choices whose blocks simulated people play: give --data, or --like a fit of a file."
+            "recovery needs choices whose blocks simulated people can play: give --data, or --like with a saved fit."
         )
     if not Path(source).is_file():
-        raise InputError(f"{source}, of which the fit was made, is not there: give --data.")
+        raise InputError(f"{source}, which the fit was made from, no longer exists: give --data.")
     return Path(source)
 
 
 @contextmanager
 def _said_with_the_result() -> Iterator[None]:
-    """What there is to say of a fit stands in what is made from it, and is printed with that."""
+    """Silence warnings about the fit: the result carries them, and they are printed with it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
@@ -61,7 +61,7 @@ def _said_with_the_result() -> Iterator[None]:
 
 @_said_with_the_result()
 def recover(choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Any) -> Found:
-    """Recovery of an agent's parameters."""
+    """Recover an agent's parameters."""
     result = recover_parameters(choices, agent, fit, n, method, **how)
     return Found(
         result, recovery_figures.draw_recovery, recovery_summary.parameters_summary, recovery_tables.show_parameters
@@ -72,7 +72,7 @@ def recover(choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int
 def models(
     choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Any
 ) -> Found:
-    """Recovery of models; a fit stands for its own agent, and the others are fitted by its method."""
+    """Recover models; a given fit is used for its own agent, and its method for the others."""
     names = [name.strip() for name in agents.split(",") if name.strip()]
     fits = {} if fit is None else {str(fit.attrs["agent"]): fit}
     if fit is not None and fit.attrs["agent"] not in names:
@@ -84,7 +84,7 @@ def models(
 
 @_said_with_the_result()
 def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Any) -> Found:
-    """The posterior predictive check of a fit."""
+    """Run the predictive check of a fit."""
     assert fit is not None
     result = predictive_check(choices, None, fit, copies, **how)
     return Found(
@@ -94,7 +94,7 @@ def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Any) 
 
 @_said_with_the_result()
 def write_latent(choices: Choices, fit: xr.DataTree | None, out: Path) -> None:
-    """Write the latent variables of a fit; those of every arm only where the file holds them."""
+    """Write the latent variables of a fit; per arm only if the file format holds them."""
     assert fit is not None
     latent.check_ending(out)
     found = latent.latent_variables(choices, None, fit, arms=out.suffix != ".csv")
@@ -103,7 +103,7 @@ def write_latent(choices: Choices, fit: xr.DataTree | None, out: Path) -> None:
 
 
 def deliver(found: Found, out: Path | None, figure: Path | None, as_json: bool) -> None:
-    """Write and print what was asked for."""
+    """Write the requested files and print the result."""
     if out is not None:
         write_whole(out, lambda path: found.result.to_netcdf(path, engine="h5netcdf"))
     if figure is not None:

@@ -1,4 +1,4 @@
-"""The flags that describe an agent, a task and a run: they fill the same settings as a TOML file."""
+"""Options that describe an agent, a task and a run, filling the same settings as a TOML file."""
 
 from __future__ import annotations
 
@@ -37,65 +37,70 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True)
 class AgentFlags:
-    """The file that is read first, and what the flags say of the agent."""
+    """The configuration file and the agent's options, which override it."""
 
     config: Annotated[
-        Path | None, typer.Option(help="TOML file with tables [agent], [task], [run], [sweep]; flags win over it.")
+        Path | None, typer.Option(help="TOML file with tables [agent], [task], [run], [sweep]; options override it.")
     ] = None
     agent: Annotated[str | None, typer.Option("--agent", help="Name of the agent; see `explorelab agents`.")] = None
     parameter: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter of the agent; repeat.")
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Set a parameter of the agent; may be repeated."),
     ] = None
 
 
 @dataclass(frozen=True)
 class TaskFlags:
-    """What the flags say of the task, by the names of its table."""
+    """The task's options, named as in its TOML table."""
 
     landscape: Annotated[str | None, typer.Option(help="The paper's 10 x 10 task: A, B or training (reconstructions).")] = (
         None
     )
     profile: Annotated[str | None, typer.Option(help="Ten arms on a line: the profile of landscape A or B.")] = None
     means: Annotated[
-        str | None, typer.Option(help="Mean rewards: numbers with commas, or a file (a table makes a grid).")
+        str | None, typer.Option(help="Mean rewards: comma-separated numbers, or a file (a table becomes a grid).")
     ] = None
-    layout: Annotated[str | None, typer.Option(help="How the means lie: bandit (nowhere), line or grid.")] = None
+    layout: Annotated[str | None, typer.Option(help="Arrangement of the arms: bandit (none), line or grid.")] = None
     noise_var: Annotated[float | None, typer.Option(help="Variance of Gaussian reward noise.")] = None
-    integer_noise: Annotated[int | None, typer.Option(help="Reward noise: a whole number drawn from -N .. N.")] = None
+    integer_noise: Annotated[int | None, typer.Option(help="Reward noise: a random whole number from -N to N.")] = None
     graph: Annotated[
         str | None, typer.Option(help='Allowed moves: "neighbours", or a file of edges (from, to, length).')
     ] = None
-    directed: Annotated[bool | None, typer.Option("--directed/--undirected", help="Whether edges go one way.")] = None
-    start: Annotated[int | None, typer.Option(help="On a graph: the arm where the agent stands at first.")] = None
+    directed: Annotated[bool | None, typer.Option("--directed/--undirected", help="Whether edges go one way only.")] = None
+    start: Annotated[int | None, typer.Option(help="Arm where the agent starts (graphs only).")] = None
     costs: Annotated[
         str | None, typer.Option(help='Transition costs: "distance", "edges", a number, or a file with a matrix.')
     ] = None
-    cost_kind: Annotated[str | None, typer.Option(help="fixed, or random with that mean: exponential or uniform.")] = None
-    cost_scale: Annotated[float | None, typer.Option(help="Factor on the transition costs.")] = None
+    cost_kind: Annotated[str | None, typer.Option(help="fixed, or random with the given mean: exponential or uniform.")] = (
+        None
+    )
+    cost_scale: Annotated[float | None, typer.Option(help="Factor by which to multiply the transition costs.")] = None
 
 
-Horizon = Annotated[int | None, typer.Option("--horizon", "-T", help="How many choices there are.")]
-Times = Annotated[str | None, typer.Option(help="Times to report, with commas: 10,100,1000.")]
+Horizon = Annotated[int | None, typer.Option("--horizon", "-T", help="Number of choices.")]
+Times = Annotated[str | None, typer.Option(help="Comma-separated times to report, such as 10,100,1000.")]
 
 
 @dataclass(frozen=True)
 class RunFlags:
-    """What the flags say of the run, by the names of its table."""
+    """The run's options, named as in its TOML table."""
 
     horizon: Horizon = None
-    replicates: Annotated[int | None, typer.Option("--replicates", "-n", help="Independent repetitions (1000).")] = None
-    seed: Annotated[int | None, typer.Option(help="Same seed, same result (0).")] = None
+    replicates: Annotated[
+        int | None, typer.Option("--replicates", "-n", help="Number of independent runs (default 1000).")
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Same seed, same result (default 0).")] = None
     times: Times = None
     precision: Annotated[
-        Precision | None, typer.Option(help="auto (single where it can hold the numbers), single or double.")
+        Precision | None, typer.Option(help="auto (single where it is accurate enough), single or double.")
     ] = None
     device: Annotated[str | None, typer.Option(help="auto, cpu or gpu.")] = None
-    memory: Annotated[str | None, typer.Option(help="Memory to stay within, such as 512MiB (1GiB).")] = None
+    memory: Annotated[str | None, typer.Option(help="Memory limit, such as 512MiB (default 1GiB).")] = None
     keep: Annotated[Keep | None, typer.Option(help="What --save holds; auto keeps replicates if they fit.")] = None
 
 
 def settings_from(agent: AgentFlags, task: TaskFlags, run: RunFlags, sweep: Sequence[str] | None = None) -> RunSettings:
-    """The settings of the file, if there is one, with the flags written over them."""
+    """The settings of the configuration file, if any, overridden by the options."""
     from explorelab.simulation.run_file import RunSettings, read_spec
 
     settings = read_spec(agent.config) if agent.config is not None else RunSettings()
@@ -145,11 +150,11 @@ def _numbers_or_file(flag: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"{flag} must be numbers with commas or a file that is there, got {text!r}.") from None
+        raise InputError(f"{flag} must be comma-separated numbers or an existing file, got {text!r}.") from None
 
 
 def _whole_numbers(flag: str, text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"{flag} must be whole numbers with commas, got {text!r}.") from None
+        raise InputError(f"{flag} must be comma-separated whole numbers, got {text!r}.") from None

@@ -1,4 +1,4 @@
-"""The commands about agents and tasks: list, simulate, bound, reproduce."""
+"""Commands about agents and tasks: agents, simulate, bounds, reproduce."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from explorelab.cli.run_flags import AgentFlags, Horizon, RunFlags, TaskFlags, T
 
 
 def register(app: typer.Typer) -> None:
-    """Enter the commands of this file into the command line."""
+    """Add this file's commands to the command line."""
     for command in (agents, simulate, bounds, reproduce):
         app.command()(command)
 
 
 def agents(
-    name: Annotated[str | None, typer.Argument(help="One agent, in detail.")] = None, as_json: AsJson = False
+    name: Annotated[str | None, typer.Argument(help="Show only this agent.")] = None, as_json: AsJson = False
 ) -> None:
     """List the agents, with their parameters and defaults."""
     from explorelab.agents.catalogue import catalogue
@@ -36,13 +36,15 @@ def agents(
 def simulate(
     *,
     agent: AgentFlags,
-    sweep: Annotated[list[str] | None, typer.Option(metavar="NAME=V1,V2,...", help="Try several values; repeat.")] = None,
+    sweep: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=V1,V2,...", help="Try several values of a parameter; may be repeated.")
+    ] = None,
     task: TaskFlags,
     run: RunFlags,
     as_json: AsJson = False,
-    csv: Annotated[Path | None, typer.Option(help="Write means and standard errors over time.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw regret with its bounds: .png, .svg or .pdf.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the whole data set as netCDF.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write means and standard errors over time as a table.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw regret with its bounds (.png, .svg or .pdf).")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the full data set as netCDF.")] = None,
 ) -> None:
     """Simulate an agent on a task and report regret, transitions, transition cost and visits."""
     from explorelab.cli import simulation_runs
@@ -61,10 +63,12 @@ def bounds(
     task: TaskFlags,
     horizon: Horizon = None,
     times: Times = None,
-    epsilon: Annotated[float | None, typer.Option(help="Of the corrected bounds; the best one by default.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Epsilon of the corrected bounds; default: the one that gives the tightest bound.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what theory promises for an agent on a task, and where it promises nothing."""
+    """Show the theoretical bounds for an agent on a task, and why any of them do not apply."""
     from explorelab.cli import simulation_runs
     from explorelab.cli.tables.run_tables import show_bounds
     from explorelab.theory.agent_bounds import bounds_as_json
@@ -79,9 +83,9 @@ def bounds(
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")] = Path("out"),
     seed: Annotated[int, typer.Option(help="Same seed, same figures.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Few replicates: a look, not a result.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use few replicates: a preview, not a result.")] = False,
 ) -> None:
-    """Reproduce the paper's simulations: figures, data and one page, OUT/index.html."""
+    """Reproduce the paper's simulations: figures and data on one page, OUT/index.html."""
     from explorelab.paper import reproduce as make
 
     with long_work():

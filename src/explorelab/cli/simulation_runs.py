@@ -1,4 +1,4 @@
-"""What the commands simulate and bounds do: build what the settings describe, call one function, write and print."""
+"""The work behind the commands simulate and bounds: build agent and task, call one function, write and print."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from explorelab.theory.agent_bounds import regret_bounds
 
 
 class Played(NamedTuple):
-    """A simulation, and what it is of."""
+    """A simulation with its agent and task."""
 
     agent: Agent
     task: Task
@@ -32,20 +32,20 @@ class Played(NamedTuple):
 
 
 def play(settings: RunSettings, *, few_times: bool, statistics: bool) -> Played:
-    """Simulate; unless the settings say otherwise, with `few_times` at few times, with `statistics` with these alone."""
+    """Simulate; by default `few_times` reports at only a few times, and `statistics` keeps no replicates."""
     agent, task, how = build_agent(settings.agent), build_task(settings.task), check_run(settings.run)
     if few_times:
         how = {"times": _few_times(how["horizon"]), "visits": "times"} | how
     if statistics:
         how = {"keep": "statistics"} | how
     with warnings.catch_warnings(), settings.told_where():
-        # What there is to say of the precision stands in the result, and is printed with it.
+        # The result carries the note on precision, and it is printed with it.
         warnings.simplefilter("ignore", PrecisionWarning)
         return Played(agent, task, simulate(agent, task, sweep=dict(settings.sweep), **how), bool(settings.sweep))
 
 
 def deliver(played: Played, csv: Path | None, figure: Path | None, save: Path | None, as_json: bool) -> None:
-    """Write and print what was asked for."""
+    """Write the requested files and print the result."""
     runs = played.runs
     if save is not None:
         write_whole(save, lambda path: runs.to_netcdf(path, engine="h5netcdf"))
@@ -60,7 +60,7 @@ def deliver(played: Played, csv: Path | None, figure: Path | None, save: Path | 
 
 
 def _draw(played: Played, figure: Path) -> None:
-    """The figure, with bounds; a sweep has several and shows none."""
+    """Draw the figure, with bounds unless it shows a sweep, where each setting has its own."""
     from explorelab.plots.regret_figure import regret_figure
     from explorelab.plots.style import write_figure
 
@@ -70,7 +70,7 @@ def _draw(played: Played, figure: Path) -> None:
 
 
 def promised(settings: RunSettings, epsilon: float | None) -> xr.Dataset:
-    """The bounds for what the settings describe, at few times unless they say which."""
+    """The bounds for the settings, at a few times unless they name their own."""
     how = check_run(settings.run)
     times = how.get("times") or _few_times(how["horizon"])
     agent, task = build_agent(settings.agent), build_task(settings.task)

@@ -48,7 +48,7 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder to create.")]) -> N
 @study.command()
 def serve(
     folder: Folder,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Number of server processes; more than one needs PostgreSQL.")

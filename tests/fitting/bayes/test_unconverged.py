@@ -127,4 +127,4 @@ def test_options_of_nuts_are_refused_elsewhere(option: str, tmp_path: Path) -> N
     written(tmp_path, tidy(), "[task]\narms = 4\n")
     done = explorelab("fit", "choices.csv", "--method", "ml", option, cwd=tmp_path)
     assert done.returncode == 2
-    assert f"{option.split('=')[0]} belongs to --method nuts, got --method ml." in done.stderr
+    assert f"{option.split('=')[0]} needs --method nuts, got --method ml." in done.stderr
