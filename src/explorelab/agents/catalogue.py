@@ -1,4 +1,4 @@
-"""The agents, described for other programs and for people."""
+"""The catalogue of agents, for other programs and for people."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from explorelab._support import checks
+from explorelab.agents.builder_docs import summary_of
 from explorelab.agents.naming import parameters_of
 from explorelab.agents.registry import AGENTS
 
@@ -17,7 +18,7 @@ def catalogue(name: str | None = None) -> list[dict[str, Any]]:
     return [
         {
             "name": agent,
-            "about": " ".join((AGENTS[agent].__doc__ or "").split()),
+            "about": summary_of(AGENTS[agent]),
             "parameters": {key: _default(value) for key, value in parameters_of(agent).items()},
         }
         for agent in ([name] if name is not None else AGENTS)
@@ -25,5 +26,5 @@ def catalogue(name: str | None = None) -> list[dict[str, Any]]:
 
 
 def _default(value: Any) -> Any:
-    """A default as JSON and people read it."""
+    """A default in a form that JSON and people can read."""
     return "inf" if value == math.inf else value

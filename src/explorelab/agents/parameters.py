@@ -224,12 +224,29 @@ def add_parameter(
     symbol: str = "",
     variance: bool = False,
 ) -> None:
-    """Say what a parameter of your own is, so that agents that have it can be fitted.
+    """Describe a parameter of your own, so that agents that have it can be fitted.
 
-    A fit seeks it from `low` to `high`, under a normal prior on its `scale` ("real", "log" or "logit") with this `centre`
-    (in natural units) and `spread` (on the scale). Each may be a function of the data's units instead of a number, as in
-    `centre=lambda units: 0.2 * units.reward_sd`. Reports call it by `words` (its name with spaces if left out) and `symbol`.
-    A `variance` has the unit of squared rewards. Your own parameters may be added again, with other settings.
+    The amounts may be functions of the data's units instead of numbers, as in `centre=lambda units: 0.2 * units.reward_sd`.
+    You can add your own parameters again, with other settings.
+
+    Parameters
+    ----------
+    name
+        Name of the parameter.
+    centre
+        Centre of its normal prior, in natural units.
+    spread
+        Standard deviation of its prior, on the scale.
+    low, high
+        Bounds of the search, in natural units.
+    scale
+        Scale of the prior: "real", "log" or "logit".
+    words
+        Its name in reports; by default the name with spaces.
+    symbol
+        Its symbol in reports.
+    variance
+        Whether it has the unit of squared rewards.
     """
     if not name.isidentifier():
         raise InputError(f"name must be a word that Python takes for a name, such as curiosity, got {checks.shown(name)}.")

@@ -1,4 +1,4 @@
-"""The table of named agents, and how a builder gets into it."""
+"""The table of named agents, and the decorator that adds a builder to it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import NamedTuple
 
+from explorelab.agents.builder_docs import with_parameters
 from explorelab.agents.factors import Agent, Params, Rule
 from explorelab.errors import unknown_name
 
 
 class Design(NamedTuple):
-    """What a builder works out from the values it was given."""
+    """What a builder makes of its arguments."""
 
     rule: Rule
     params: Params
@@ -25,7 +26,7 @@ AGENTS: dict[str, Callable[..., Agent]] = {}
 
 
 def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
-    """Enter a builder into the table under its own name, with dashes for underscores."""
+    """Add a builder to the table under its own name, with dashes for underscores."""
     name = design.__name__.replace("_", "-")
     signature = inspect.signature(design)
     known = signature.parameters
@@ -40,10 +41,11 @@ def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
             name, made.rule, made.params, signature.bind(*args, **given).arguments, build, made.least_horizon, made.free
         )
 
+    build.__doc__ = with_parameters(design.__doc__, known)
     AGENTS[name] = build
     return build
 
 
 def assumes_noise(agent: Agent) -> bool:
-    """Whether the agent asks how much rewards vary; one that was composed by hand may."""
+    """Whether the agent uses the variance of the rewards; one composed by hand may."""
     return agent.build is None or "noise_var" in inspect.signature(agent.build).parameters

@@ -73,19 +73,34 @@ class CheckReport:
 
 @door
 def read_choices(path: str | os.PathLike[str], task: AnyTask = None) -> Choices:
-    """The choices in a CSV or Parquet file; an error that lists everything wrong with it.
+    """The choices in a CSV or Parquet file; raises an error that lists everything wrong with it.
 
-    `task` says what the arms are: a TOML file (by default the one beside, choices.toml for choices.csv), a table of the same
-    settings, or a task that can be simulated. Without any, the arms are inferred, which the choices' `note` says.
-    A missed trial (missed = 1) is not scored, and learned from only if it has an arm and a reward; a forced one is learned
-    from, but not scored.
+    A missed trial (missed = 1) is not scored, and is learned from only if it has an arm and a reward. A forced trial is
+    learned from but not scored.
+
+    Parameters
+    ----------
+    path
+        File with one row per trial.
+    task
+        Description of the arms: a TOML file (by default the one next to the data, choices.toml for choices.csv), a table
+        of the same settings, or a task that can be simulated. Without any, the arms are inferred, and the choices' `note`
+        says so.
     """
     return _choices(check_choices(path, task))
 
 
 @door
 def check_choices(path: str | os.PathLike[str], task: AnyTask = None) -> CheckReport:
-    """What was found in a CSV or Parquet file: problems, warnings, exclusions, notes, counts; the choices if it is fine."""
+    """Check a CSV or Parquet file and return problems, warnings, exclusions, notes, counts and, if it is fine, the choices.
+
+    Parameters
+    ----------
+    path
+        File to check.
+    task
+        Description of the task, as in `read_choices`.
+    """
     source = os.fspath(path)
     try:
         known = task_of(task, Path(path))
@@ -96,7 +111,17 @@ def check_choices(path: str | os.PathLike[str], task: AnyTask = None) -> CheckRe
 
 @door
 def choices_from_frame(frame: pd.DataFrame, task: AnyTask = None, source: str = "table") -> Choices:
-    """The choices in a table, checked as a file is; `task` as in `read_choices`. Rows are named as `frame.iloc` counts."""
+    """The choices in a table, checked in the same way as a file; messages number rows as `frame.iloc` does.
+
+    Parameters
+    ----------
+    frame
+        Table with one row per trial and the columns of a file of choices.
+    task
+        Description of the task, as in `read_choices`.
+    source
+        Name of the table in messages.
+    """
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"frame must be a pandas DataFrame, got {type(frame).__name__}.")
     return _choices(_report(look_at(_raw(frame, source), task_of(task)), source))

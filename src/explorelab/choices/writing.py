@@ -32,10 +32,19 @@ type Written = tuple[pd.DataFrame, dict[str, Any], pd.DataFrame | None]
 
 @door
 def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str], task: AnyTask = None) -> Path:
-    """Write choices as CSV or Parquet (by the name's ending), with the TOML file beside it; says where.
+    """Write choices as CSV or Parquet, depending on the file extension, with a TOML file next to it; return the path.
 
-    A table is checked first, as `choices_from_frame` does with `task`. Where blocks have different mean rewards, these go
-    into a third file, choices-means.csv, by a column that tells the landscapes apart (`landscape`, if no condition does).
+    Where blocks have different mean rewards, these go into a third file, choices-means.csv, keyed by a column that tells the
+    landscapes apart (`landscape` if no condition does).
+
+    Parameters
+    ----------
+    choices
+        Choices, or a table, which is checked first as in `choices_from_frame`.
+    path
+        File to write, ending in .csv or .parquet.
+    task
+        Description of the task if `choices` is a table, as in `read_choices`.
     """
     target = Path(path)
     if target.suffix not in (".csv", ".parquet"):
@@ -232,12 +241,23 @@ def _toml(value: Any) -> str:
 
 @door
 def choices_from_runs(runs: xr.Dataset, task: Task, *, prefix: str = "", first: int = 1) -> Choices:
-    """The choices that agents made in `simulate(..., keep="trajectories")`, each replicate a participant with one block.
+    """The choices that agents made in `simulate(..., keep="trajectories")`: each replicate is a participant with one block.
 
-    They are labelled from `first` on, after `prefix`. What was swept becomes a condition; each setting has its own people.
-    Free choices are the steps on which the agent decided and came at once to where it wanted to be: arms that it passed on
-    the way, or kept to because of an earlier choice, are learned from and not scored. On a graph of moves the arms on offer
-    are those that one move leads to, so that a choice is judged among the ones that it could have been.
+    Swept parameters become conditions, and each setting has its own participants. Free choices are the steps at which the
+    agent decided and moved straight to the arm it wanted; arms it only passed on the way, or stayed at because of an earlier
+    choice, are learned from but not scored. On a graph of moves the arms on offer are those one move away, so a choice is
+    judged only against its real alternatives.
+
+    Parameters
+    ----------
+    runs
+        Result of `simulate` with `keep="trajectories"`.
+    task
+        Task that was simulated.
+    prefix
+        Text in front of each participant's number.
+    first
+        Number of the first participant.
     """
     if not isinstance(task, Task):
         raise InputError(f"task must be the task that was simulated, got {checks.shown(task)}.")

@@ -26,11 +26,16 @@ REWARD_SCALE = 100.0
 
 @door
 def load_wu2018(folder: str | os.PathLike[str]) -> Choices:
-    """The choices of experiment 2 of Wu et al. (2018), Nature Human Behaviour 2, 915-924, from the folder that holds them.
+    """The choices of experiment 2 of Wu et al. (2018), Nature Human Behaviour 2, 915-924.
 
-    A block is a round; its trial 0 is a square that was revealed, not chosen (forced). Conditions: scenario (0 collects
-    reward, 1 seeks the maximum), kernel (0 rough, 1 smooth), round, horizon, env and surface (kernel and env in one).
-    `means` are the true mean rewards, so that the expected regret of every choice is known.
+    A block is a round; its trial 0 is a square that was revealed, not chosen (forced). Conditions: scenario (0: collect
+    reward, 1: find the maximum), kernel (0: rough, 1: smooth), round, horizon, env and surface (kernel and env combined).
+    `means` are the true mean rewards, so the expected regret of every choice is known.
+
+    Parameters
+    ----------
+    folder
+        Folder that holds the published data files.
     """
     where = Path(folder)
     frame = _choices_in(where / "choices.csv")

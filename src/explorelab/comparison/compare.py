@@ -37,14 +37,33 @@ def compare(
     seed: int = 0,
     progress: bool | None = None,
 ) -> xr.DataTree:
-    """Several agents fitted to the same people, and which of them describes whom best.
+    """Fit several agents to the same people and find which describes each of them best.
 
-    `people` has over participant and model: log_likelihood, aic, bic, and where people have at least two blocks nll and r2
-    of left-out blocks (`within` one condition, if named); `best` is each person's model by the `criterion` (left-out blocks
-    where possible, otherwise BIC). `models` has totals, and random-effects selection on the criterion: frequency,
-    exceedance and protected exceedance probability. AIC and BIC are of maximum-likelihood fits; left-out blocks are
-    predicted by `method`. `fixed` gives values to parameters, by the agent's name. People without any choice among several
-    arms are left out; the attribute `without_information` names them.
+    `people` has, over participant and model: log_likelihood, aic, bic and, where people have at least two blocks, nll and r2
+    of left-out blocks; `best` is each person's best model. `models` has totals, and random-effects selection on the
+    criterion: frequency, exceedance and protected exceedance probability. AIC and BIC come from maximum-likelihood fits.
+    People without any choice among several arms are left out; the attribute `without_information` names them.
+
+    Parameters
+    ----------
+    choices
+        People's choices.
+    agents
+        Agents, or their names, which may fix parameters ("stochastic-ucl:length_scale=0"); a mapping gives them labels.
+    criterion
+        "cv" (left-out blocks), "bic" or "aic"; by default "cv" where possible, otherwise "bic".
+    method
+        Fitting method for predicting left-out blocks: "ml", "map" or "em".
+    within
+        Name of a condition: predict each left-out block only from blocks of the same condition.
+    fixed
+        Values of parameters that are not estimated, by agent.
+    n_starts
+        Number of starting points per person.
+    seed
+        Same seed, same result.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     named = _named(agents)
     check_choices(choices)

@@ -41,10 +41,7 @@ class _Posterior(NamedTuple):
 def group_selection(
     log_evidence: Any, names: Sequence[str] | None = None, prior: Any = 1.0, tolerance: float = 1e-10
 ) -> xr.Dataset:
-    """How frequent each model is among people, and the probability that it is the most frequent one.
-
-    `log_evidence` is an array participant x model: log marginal likelihoods, or what stands for them (-BIC/2, minus a
-    cross-validated negative log-likelihood). `prior` are the Dirichlet's counts, one number or one for each model.
+    """How frequent each model is in the population, and the probability that it is the most frequent.
 
     `alpha`                 counts of the Dirichlet posterior over frequencies
     `frequency`             its mean, alpha_k / sum(alpha)
@@ -54,8 +51,19 @@ def group_selection(
     `responsibility`        participant x model: the probability that this person uses this model
     `free_energy`, `free_energy_equal`   F1 and F0, the log evidence of unequal (a lower bound) and of equal frequencies
 
-    What is added to all models of one person changes the free energies alone. `tolerance` is where the counts' updates end,
-    as a share of all counts.
+    Adding a constant to all models of one person changes only the free energies.
+
+    Parameters
+    ----------
+    log_evidence
+        Array participant x model: log marginal likelihoods or a substitute (-BIC/2, or minus a cross-validated negative
+        log-likelihood).
+    names
+        Names of the models.
+    prior
+        Counts of the Dirichlet prior: one number, or one per model.
+    tolerance
+        Stop updating the counts once they change by less than this share of their sum.
     """
     evidence, labels, people = _table(log_evidence, names)
     counts = _prior(prior, evidence.shape[1])

@@ -88,9 +88,30 @@ def cross_validate(
 ) -> xr.DataTree:
     """How well an agent predicts blocks that it was not fitted to.
 
-    `folds` of the tree has, over fold: participant, block, nll (negative log-likelihood of the left-out block),
-    nll_averaged, chance_nll, n_choices, r2 = 1 - nll / chance_nll, train_nll, the estimates, and the set of folds; `people`
-    has totals by participant, `space` where each set sought the parameters.
+    `folds` has, over fold: participant, block, nll (negative log-likelihood of the left-out block), nll_averaged,
+    chance_nll, n_choices, r2 = 1 - nll / chance_nll, train_nll, the estimates, and the set of folds. `people` has totals by
+    participant, and `space` the search space of each set.
+
+    Parameters
+    ----------
+    choices
+        People's choices; everyone needs at least two blocks.
+    agent
+        Agent or its name, as in `fit`.
+    method
+        "ml", "map" or "em".
+    within
+        Name of a condition: predict each left-out block only from blocks of the same condition.
+    free, fixed, space
+        Which parameters to estimate, which values to fix, and where to search, as in `fit`.
+    n_starts
+        Number of starting points per fit.
+    draws
+        Posterior draws over which `nll_averaged` averages; 0 for none.
+    seed
+        Same seed, same result.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     checks.one_of("method", method, dict.fromkeys(("ml", "map", "em"), 0))
     n_starts = checks.whole("n_starts", n_starts, at_least=1, at_most=checks.MANY)

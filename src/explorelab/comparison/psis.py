@@ -31,10 +31,15 @@ LEAST_DRAWS = 100
 def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     """How well each block is predicted from all others, from the draws of a hierarchical fit (`fit(method="nuts")`).
 
-    Over `row`, labelled by `row_participant` and `row_block`: elpd (expected log predictive density), p_loo (the effective
-    parameters that it costs), pareto_k, and bad (k too large to trust). Over `participant`: participant_elpd,
-    participant_p_loo, n_bad. Totals: elpd_total, standard_error, p_loo_total, n_bad_total. The attributes hold `good_k`,
-    `convergence`, and `warning`, which is empty if all is well.
+    Over `row`, labelled by `row_participant` and `row_block`: elpd (expected log predictive density), p_loo (effective
+    number of parameters), pareto_k, and bad (k too large to trust). Over `participant`: participant_elpd, participant_p_loo,
+    n_bad. Totals: elpd_total, standard_error, p_loo_total, n_bad_total. The attributes hold `good_k`, `convergence`, and
+    `warning`, which is empty if all is well.
+
+    Parameters
+    ----------
+    tree
+        Result of `fit` with `method="nuts"`.
     """
     needs("bayes", "loo_by_block")
     if not {"log_likelihood", "posterior"} <= set(getattr(tree, "children", ())):

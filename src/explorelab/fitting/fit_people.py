@@ -49,15 +49,37 @@ def fit(
     progress: bool | None = None,
     **settings: Any,
 ) -> xr.DataTree:
-    """An agent fitted to every participant of the choices.
-
-    `method`: "ml", maximum likelihood; "map", with the weak standard prior of `space`; "em", empirical Bayes, the prior
-    learned from the group (expectation-maximisation with Laplace's approximation); "nuts", the whole hierarchical
-    posterior. `free`, `fixed` and `space` say what is estimated, what is given and where it is sought; see `prepare`.
+    """Fit an agent to every participant.
 
     The tree has `estimates` (over participant and parameter: estimate, standard_error, low, high, identified, remark ...;
-    log_likelihood, pseudo_r2, and for "ml" aic and bic, which are NaN where a prior pulls), `space`, for "em" and "nuts"
-    also `group`, and for "nuts" ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
+    log_likelihood, pseudo_r2, and for "ml" aic and bic, which are NaN under a prior), `space`, for "em" and "nuts" also
+    `group`, and for "nuts" ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
+
+    Parameters
+    ----------
+    choices
+        People's choices.
+    agent
+        Agent or its name, which may fix parameters, as in "stochastic-ucl:length_scale=0".
+    method
+        "ml" (maximum likelihood), "map" (with the weak default prior of `space`), "em" (empirical Bayes: the prior is
+        learned from the group by expectation-maximisation with Laplace's approximation) or "nuts" (full hierarchical
+        posterior).
+    free
+        Parameters to estimate; by default those in which people differ, and the noise variance if the data do not give it.
+    fixed
+        Values of parameters that are not estimated, for an agent given by name.
+    space
+        Changes to the bounds and priors of free parameters, as in `{"temperature": {"low": 0.01, "high": 100}}`.
+    n_starts
+        Number of starting points per person.
+    seed
+        Same seed, same result.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
+    **settings
+        For "em": rounds, tolerance. For "nuts": chains, draws, warmup, target_accept, max_tree_depth, correlated,
+        on_failure.
     """
     checks.one_of("method", method, SETTINGS)
     _check_settings(method, settings)
@@ -188,14 +210,28 @@ def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likeli
 
 @door
 def save_fit(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
-    """Write a fit as netCDF, whole or not at all; `load_fit` reads it."""
+    """Write a fit as netCDF, completely or not at all; `load_fit` reads it.
+
+    Parameters
+    ----------
+    tree
+        Result of `fit`, `compare` or `cross_validate`.
+    path
+        File to write.
+    """
     check_writable(Path(path))
     write_whole(Path(path), lambda beside: tree.to_netcdf(beside, engine="h5netcdf"))
 
 
 @door
 def load_fit(path: str | os.PathLike[str]) -> xr.DataTree:
-    """A fit that was written."""
+    """Read a fit that `save_fit` wrote.
+
+    Parameters
+    ----------
+    path
+        File to read.
+    """
     if not Path(path).is_file():
         raise InputError(f"{path}: expected a fit written by explorelab fit, but there is no such file.")
     try:

@@ -24,12 +24,22 @@ MOST_TRIALS = 2**28
 def blank_choices(
     tasks: Task | Sequence[Task], n_participants: int = 1, n_blocks: int | None = None, horizon: int = 90
 ) -> Choices:
-    """Choices that are still to be made: every arm of every trial is `NOWHERE`, for `generate` to fill in.
+    """Choices still to be made, for `simulate_choices` to fill in: every arm of every trial is `NOWHERE`.
 
-    Each participant plays `blocks` blocks (one for each task by default) of `horizon` trials, on the tasks in turn; which
-    one a block was on is its condition `landscape`. The paper's experiment:
+    Participants play the tasks in turn; each block's task is its condition `landscape`. The paper's experiment is
 
-        design([landscape("A"), landscape("B")], n_participants=326)
+        blank_choices([landscape("A"), landscape("B")], n_participants=326)
+
+    Parameters
+    ----------
+    tasks
+        One task, or several with the same arms.
+    n_participants
+        Number of participants.
+    n_blocks
+        Blocks per participant; by default one per task.
+    horizon
+        Trials per block.
     """
     each = _checked((tasks,) if isinstance(tasks, Task) else tuple(tasks))
     n_people = checks.whole("n_participants", n_participants, at_least=1)

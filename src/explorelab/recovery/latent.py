@@ -77,12 +77,25 @@ def latent_variables(
     arms: bool = True,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """What the fitted agent believed, how it valued every arm, and how probable each choice was, before every trial.
+    """The fitted agent's beliefs, the value it gave every arm, and the probability of each choice, before every trial.
 
-    Over row, trial and arm (left out without `arms`: 100 arms are 100 numbers a trial each): `mean`, `sd`, `limit`, `bonus`
-    (limit less mean), `probability`. Over row and trial: the same of the arm chosen (`chosen_mean`, ...),
-    `prediction_error`, `best_limit`, `entropy`; `choice`, `reward`, `scored`. NaN where there was no trial, or no choice.
-    The attribute `warning` says if the fit has not converged; it is empty if all is well.
+    Over row, trial and arm: `mean`, `sd`, `limit`, `bonus` (limit minus mean), `probability`. Over row and trial: the same
+    for the chosen arm (`chosen_mean`, ...), `prediction_error`, `best_limit`, `entropy`; `choice`, `reward`, `scored`. NaN
+    where there was no trial or no choice. The attribute `warning` says whether the fit failed to converge; it is empty if
+    all is well.
+
+    Parameters
+    ----------
+    choices
+        People's choices.
+    agent
+        Agent or its name; None for the agent of the fit.
+    fit
+        Fit of the agent to these choices.
+    arms
+        Whether to keep the variables over arms, which are large: 100 arms are 100 numbers each per trial.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     known = known_of(choices, agent, fit)
     same_people(choices, fit)

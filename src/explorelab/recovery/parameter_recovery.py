@@ -42,19 +42,40 @@ def recover_parameters(
     seed: int = 0,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How well the parameters of n simulated people, who play these blocks (or a `design`), are found again.
-
-    True parameters are the `fit`'s estimates, everyone's in turn; without a fit, draws from the prior of the space; and
-    for the parameters in `within` even draws over a range, as in `{"temperature": (1, 4)}`. The refit is by the fit's
-    method ("map" without one), in the fit's own space.
+    """How well the parameters of simulated people, who play these blocks (or `blank_choices`), are recovered.
 
     Over person and parameter: `true`, `estimate`, `low`, `high` (95 % interval), `covered`, `at_bound`, `identified`.
     Over parameter: `rank_correlation` (Spearman) of true and estimated values with `rank_low`, `rank_high`; `pearson`,
     `bias` and `rmse` on the parameter's own `scale` (logarithms, log-odds or natural units); `coverage` of the intervals
     with `coverage_low`, `coverage_high` (Wilson); `share_at_bound`, `share_identified`. Over pairs of parameters:
-    `estimate_correlation` and `true_correlation`, ranks among estimates and among true values, and `cross_correlation` of
-    each true parameter with each estimate: away from its diagonal, one parameter is mistaken for another. The attribute
-    `warning` says if the fit has not converged; it is empty if all is well.
+    `estimate_correlation` and `true_correlation`, rank correlations among estimates and among true values, and
+    `cross_correlation` of each true parameter with each estimate: off its diagonal, one parameter is mistaken for another.
+    The attribute `warning` says whether the fit failed to converge; it is empty if all is well.
+
+    Parameters
+    ----------
+    choices
+        Choices whose blocks the simulated people play, real or from `blank_choices`.
+    agent
+        Agent or its name; by default the agent of the fit.
+    fit
+        Fit whose estimates are the true parameters, each person's in turn; without it they are drawn from the prior.
+    n_people
+        Number of simulated people.
+    method
+        "ml", "map" or "em"; by default the fit's, or "map". The search space is the fit's own.
+    within
+        Parameters whose true values are drawn evenly from a range instead, as in `{"temperature": (1, 4)}`.
+    free, fixed, space
+        Which parameters to estimate, which values to fix, and where to search, as in `fit`; only without a fit.
+    n_starts
+        Number of starting points per person.
+    noise
+        Noise of simulated rewards: "gaussian" or "integer", or one added with `add_noise`.
+    seed
+        Same seed, same result.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     n_people, seed = (
         checks.whole("n_people", n_people, at_least=4, at_most=checks.MANY),

@@ -41,18 +41,38 @@ def predictive_check(
     uncertain: bool = True,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """What the group did beside what it would do under the fitted agent, the same blocks played `n_copies` times.
+    """Compare what the group did with what it would do under the fitted agent, which plays the same blocks `n_copies` times.
 
-    In every copy each person has parameters drawn from their own posterior (Laplace's approximation, within the bounds), or
-    the estimates themselves without `uncertain`. For each statistic: `human`; `simulated`, the mean over copies; `low` and
-    `high`, 95 % of copies; `p`, how often a copy would be as far off on that side, twice (small: the agent does not do what
-    people do; at least 2 / (n_copies + 1)).
+    For each statistic: `human`; `simulated`, the mean over copies; `low` and `high`, 95 % of copies; `p`, twice the share of
+    copies at least as far off on that side (small: the agent does not do what people do; at least 2 / (n_copies + 1)).
 
-    Over `statistic` (final regret, mean reward, repeats, walks, shares of new arms and of phenotypes) under these names;
-    over `time` for the curves regret, reward, repeat, travel, unique as `regret_human`, `regret_simulated`, ...; over
-    `walk`, the share of choices that went so far, as `walk_human`, ... (without travel and walks where arms lie nowhere).
-    Where blocks differ in length, curves are means over those that last so long, the same ones on both sides.
-    The attribute `warning` says if the fit has not converged; it is empty if all is well.
+    These names hold the statistics over `statistic` (final regret, mean reward, repeats, walks, shares of new arms and of
+    phenotypes). Curves over `time` (regret, reward, repeat, travel, unique) are `regret_human`, `regret_simulated`, ...; the
+    distribution of distances moved, over `walk`, is `walk_human`, ... (no travel and walks if arms have no places). Where
+    blocks differ in length, curves are means over the blocks that last that long, the same ones on both sides. The attribute
+    `warning` says whether the fit failed to converge; it is empty if all is well.
+
+    Parameters
+    ----------
+    choices
+        People's choices.
+    agent
+        Agent or its name; None for the agent of the fit.
+    fit
+        Fit of the agent to these choices.
+    n_copies
+        Number of times to simulate the whole group.
+    seed
+        Same seed, same result.
+    noise
+        Noise of simulated rewards: "gaussian" or "integer", or one added with `add_noise`.
+    power
+        How the power law is fitted: "raw" or "log-log", as in `fit_regret_curves`.
+    uncertain
+        Whether each copy draws everyone's parameters from their own posterior (Laplace's approximation, within the bounds);
+        otherwise everyone is simulated at their estimates.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     n_copies = checks.whole("n_copies", n_copies, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)

@@ -87,18 +87,31 @@ def simulate_choices(
     noise: str = "gaussian",
     progress: bool | None = None,
 ) -> Choices:
-    """What an agent chooses in the place of these people (or on a `design`): choices with the same blocks and conditions.
-
-    `params` has natural values by name, one number for everyone or one for each participant; the others are the agent's.
-    With `copies`, everyone is simulated so many times: participant i of copy c is number c * n_participants + i of the
-    result, and `params` may also have a value for each of those. The same seed gives the same choices, however the work
-    is cut.
+    """What an agent chooses in place of these people (or on `blank_choices`): choices with the same blocks and conditions.
 
     Trials on which people were free to choose are chosen anew. A forced arm stays, with its reward; an arm that was sampled
-    again because a person missed a trial becomes the simulated one's own last arm; a trial without a sample stays one.
-    Rewards are the row's means (which must be known) and noise of the layout's variance: "gaussian", "integer" (whole
-    numbers from -h to h), or any other of the table (`tasks.noise`). Arms on offer are those that people had: where these
-    depended on what a person chose before, the simulated one does not have their own.
+    again because a person missed a trial becomes the simulated person's own last arm; a trial without a sample stays one.
+    Rewards are the row's means (which must be known) plus noise of the layout's variance. The arms on offer are those that
+    people had, even if these depended on what a person chose before. The same seed gives the same choices, however the work
+    is divided.
+
+    Parameters
+    ----------
+    choices
+        Choices to imitate, real or from `blank_choices`.
+    agent
+        Agent or its name.
+    params
+        Parameters by name, in natural units: one number for everyone, one per participant or, with copies, one per simulated
+        participant; the others are the agent's.
+    seed
+        Same seed, same result.
+    n_copies
+        Number of times to simulate everyone: participant i of copy c is number c * n_participants + i of the result.
+    noise
+        "gaussian", "integer" (whole numbers from -h to h), or one added with `add_noise`.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     seed, n_copies = (
         checks.whole("seed", seed, at_least=0),

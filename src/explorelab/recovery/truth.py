@@ -67,7 +67,7 @@ def known_of(
 ) -> Known:
     """What is known of an agent: from its fit, or from the data (made at random where there are none yet)."""
     if not isinstance(choices, Choices):
-        raise InputError(f"choices must be what read_choices or design gives, got {type(choices).__name__}.")
+        raise InputError(f"choices must be what read_choices or blank_choices gives, got {type(choices).__name__}.")
     if fit is None:
         fitted = prepare(played(choices), "stochastic-ucl" if agent is None else agent, free, fixed, space)
         return Known(fitted.agent, fitted.space)

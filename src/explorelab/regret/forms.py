@@ -46,17 +46,23 @@ class _Fit(NamedTuple):
 
 @door
 def fit_regret_curves(regret: Any, times: Any = None, power: PowerFit = "raw") -> xr.Dataset:
-    """The three forms fitted to every curve: `a`, `b` and `ssr` over `form`, and the `label` of the best form.
+    """Fit the three forms to every curve: `a`, `b` and `ssr` over `form`, and the `label` of the best form.
 
-    `regret` is one curve, or an array with the time last, or a DataArray with a dimension `time`, such as the
-    `observed_regret` of a simulation; `times` are the steps 1, 2, ... unless given. `ssr` is the sum of squared residuals
-    of the regret itself, whichever way the power law is fitted. Forms that fit equally well to rounding go to the first:
-    a straight line from 0 is linear, though t^1 fits it too. A curve that stays where it is (no regret at all, or all of
-    it at once), or has fewer than 3 times, is of every form, and its label is "none".
+    `ssr` is the sum of squared residuals of the regret itself, however the power law is fitted. If forms fit equally well up
+    to rounding, the first one wins: a straight line from 0 is linear, although t^1 fits it too. A curve that never changes
+    (no regret at all, or all of it at once), or has fewer than 3 times, fits every form, and its label is "none".
 
-    `power="raw"` minimises that sum over a and b. `power="log-log"` fits log R on log t, over the times at which regret
-    is positive (observed regret may not be, early on; a logarithm has nothing to say of the others), and is scored at all
-    times; with fewer than two such times there is no such law: `a` and `b` are NaN and `ssr` is infinite.
+    Parameters
+    ----------
+    regret
+        One curve, an array with time as its last axis, or a DataArray with a dimension `time`, such as the `observed_regret`
+        of a simulation.
+    times
+        Time of each value; by default 1, 2, ...
+    power
+        "raw" minimises `ssr` over a and b. "log-log" fits log R on log t over the times at which regret is positive
+        (observed regret may be negative early on), but is scored at all times; with fewer than two such times, `a` and `b`
+        are NaN and `ssr` is infinite.
     """
     fit_power = checks.one_of("fit of the power law", power, _POWER_FITS)
     curves, t, dims, coords = _curves(regret, times)

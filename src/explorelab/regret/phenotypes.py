@@ -42,27 +42,44 @@ def label_phenotypes(
     best_mean: Any = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """The form of every curve of observed regret, with its probability; mean curves; the share of each form.
+    """The form of every curve of observed regret and its probability, mean curves, and the share of each form.
 
-    A row is a block, or with `by="participant"` a person's mean over blocks, as far as all of them go. Over `row` (and
-    `form`, in the order linear, power, log):
+    A row is a block or, with `by="participant"`, a person's mean over blocks for as long as all of them last. Over `row`
+    (and `form`, in the order linear, power, log):
 
     `regret`               row x time, NaN beyond the row's end; `n_trials` of each row
-    `a`, `b`, `ssr`        of every form, as from `fit_forms`; `exponent` is b of the power law, NaN without a label
-    `label`                the form of least `ssr`; "none" for rows that every form fits: of under 3 trials, or whose regret
-                           stays where it is, such as that of somebody who loses nothing
+    `a`, `b`, `ssr`        of every form, as from `fit_regret_curves`; `exponent` is b of the power law, NaN without a label
+    `label`                the form of least `ssr`; "none" for rows that every form fits: those with under 3 trials, or whose
+                           regret never changes, such as that of somebody who loses nothing
     `label_probability`    share of `bootstrap` resampled curves that each form fits best (see `label_bootstrap`): how stable
-                           the label is under the chance in single losses; NaN without a bootstrap or a label
+                           the label is under the randomness of single losses; NaN without a bootstrap or a label
 
     `mean_regret`, `mean_low`, `mean_high` and `phenotype_mean`, `phenotype_low`, `phenotype_high` (over `form`) are mean
     curves with pointwise 95 % bands (normal theory with Student's t, rows clustered by participant). They run to the most
-    common length and take in the rows that last as long (`n_in_mean`, `phenotype_n`): a mean over fewer and fewer curves
-    would bend where some end. `mean_a`, `mean_b`, `mean_ssr`, `mean_r2` are the forms fitted to the mean curve, the best
-    being `mean_label`.
+    common length and include the rows that last as long (`n_in_mean`, `phenotype_n`): a mean over fewer and fewer curves
+    would bend where some end. `mean_a`, `mean_b`, `mean_ssr`, `mean_r2` are the forms fitted to the mean curve, of which
+    `mean_label` is the best.
 
-    `share`, `share_low`, `share_high` are the labels' shares of labelled rows (NaN where none is) with 95 % intervals
+    `share`, `share_low`, `share_high` are the labels' shares of labelled rows (NaN if there are none) with 95 % intervals
     clustered by participant (see `clustered_share`), `n_rows` their numbers; `paper_share`, `paper_low`, `paper_high` are
-    the paper's (Wilson, n = 326), NaN where the task is another.
+    the paper's (Wilson, n = 326), NaN for other tasks.
+
+    Parameters
+    ----------
+    choices
+        People's choices, with known mean rewards.
+    power
+        How the power law is fitted: "raw" or "log-log", as in `fit_regret_curves`.
+    bootstrap
+        Number of resampled curves per row; 0 for none.
+    seed
+        Same seed, same result.
+    by
+        One curve per "block" or per "participant".
+    best_mean
+        Mean reward of the best arm, where the means are unknown: one number, or one per row.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     checks.one_of("setting of by:", by, dict.fromkeys(["block", "participant"]))
     checks.whole("bootstrap", bootstrap, at_least=0, at_most=checks.MANY)

@@ -41,13 +41,37 @@ def report(
     figures: Path | str | None = None,
     progress: bool | None = None,
 ) -> Path:
-    """A report on people's choices, one HTML file that needs no other; where it is comes back.
+    """Write a report on people's choices as one self-contained HTML file and return its path.
 
-    `choices` is a file, with `task` as `read_choices` takes it, or choices that have been read. `agents` are compared, by
-    names that may fix parameters ("stochastic-ucl:length_scale=0"); `agent`, one of them, is the one whose parameters are
-    reported, by default the one with the most evidence. `within` names a condition for left-out blocks. Every figure is
-    also written as SVG, PNG and CSV, with the tables of all people, into the folder `figures` (by default named as the page
-    with _files). Nothing is written before everything is done. `quick` is a look, not a result.
+    Every figure is also written as SVG, PNG and CSV, along with the tables of all people. Nothing is written until
+    everything is done.
+
+    Parameters
+    ----------
+    choices
+        File of choices, or choices that have been read.
+    out
+        HTML file to write.
+    task
+        Description of the task if `choices` is a file, as in `read_choices`.
+    agents
+        Names of the agents to compare, which may fix parameters ("stochastic-ucl:length_scale=0").
+    agent
+        The one of `agents` whose parameters are reported; by default the one with the most evidence.
+    method
+        Method of the fit: "map" or "em".
+    within
+        Name of a condition: predict each left-out block only from blocks of the same condition.
+    n_starts
+        Number of starting points per person.
+    seed
+        Same seed, same result.
+    quick
+        Use few starts and simulations: a preview, not a result.
+    figures
+        Folder for figures and tables; by default the page's name plus _files.
+    progress
+        Whether to show progress; by default only on a terminal.
     """
     place = place_for(out, figures)
     read, check, path = _read(choices, task)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from explorelab.agents import AGENTS, Agent
+from explorelab.agents.builder_docs import summary_of
 from explorelab.agents.naming import split_name
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
@@ -45,6 +46,6 @@ def described(text: str) -> str:
     """What an agent does, in its own words."""
     name, fixed = parsed(text)
     base, habits = split_name(name)
-    about = with_paper_named(" ".join((AGENTS[base].__doc__ or "").split()))
+    about = with_paper_named(summary_of(AGENTS[base]))
     about += f" With the habits {', '.join(habits)}." if habits else ""
     return about + (f" Here with {', '.join(f'{key} = {value}' for key, value in fixed.items())}." if fixed else "")

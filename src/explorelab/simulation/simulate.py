@@ -49,21 +49,44 @@ def simulate(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Regret, reward, transitions, transition cost and visits of an agent on a task, over many independent replicates.
+    """Simulate an agent on a task: regret, reward, transitions, transition cost and visits over independent replicates.
 
-    Always: mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times` (by default every step up
-    to 250, thinned beyond), and visits of each arm at the end (or at all `times`). With `keep="replicates"`, also each
-    replicate's own curve (`regret`, ...); `"trajectories"` adds every arm and reward, and which arms were `chosen` (not
-    passed on the way to another, nor kept to by an earlier choice); `"auto"` keeps replicates if they fit
-    a quarter of the `memory` (bytes; 1 GiB by default, for the work under way half of what a GPU has).
-    `sweep={"temperature": [1, 2, 4]}` runs the agent with every value (and every combination, given several) in one compiled
-    call, on the same random numbers; each becomes a dimension.
+    The result has the mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times`, and visits of
+    each arm. `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards
+    received. The same seed gives the same result whatever the memory and the number of cores.
 
-    `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards received.
-    The same seed gives the same result whatever the memory and the number of cores.
-
-    `precision="auto"` is single wherever that can hold the numbers, and double elsewhere; the attribute `precision` says
-    which it was, and `precision_note` why. A precision that cannot be trusted with the numbers is a `PrecisionWarning`.
+    Parameters
+    ----------
+    agent
+        Agent to simulate.
+    task
+        Task that it plays.
+    horizon
+        Number of choices.
+    n_replicates
+        Number of independent runs.
+    seed
+        Same seed, same result.
+    times
+        Times to record; by default every step up to 250, thinned beyond.
+    sweep
+        Values to try, as in `{"temperature": [1, 2, 4]}`: the agent runs with every value (and every combination, given
+        several parameters) in one compiled call on the same random numbers; each parameter becomes a dimension.
+    keep
+        "statistics" keeps means and standard errors only. "replicates" adds each replicate's own curve (`regret`, ...).
+        "trajectories" also adds every arm and reward, and which arms were `chosen` (not just passed on the way to another,
+        or kept because of an earlier choice). "auto" keeps replicates if they fit in a quarter of the memory.
+    visits
+        Whether to record visits at the end only ("final") or at all `times` ("times").
+    precision
+        "auto" is single wherever that can represent the numbers, and double elsewhere; the attribute `precision` says which
+        was used, and `precision_note` why. A precision that cannot be trusted with the numbers gives a `PrecisionWarning`.
+    device
+        "auto", "cpu" or "gpu".
+    memory
+        Memory limit in bytes; by default 1 GiB, or for the computation itself half of a GPU's memory.
+    progress
+        Whether to show a progress bar; by default only on a terminal.
     """
     request = _checked(agent, task, horizon, n_replicates, seed, times, keep, visits, precision, device, memory)
     names, grid, agents = _settings(agent, {} if sweep is None else sweep)

@@ -67,7 +67,13 @@ NOISES: dict[str, NoiseKind] = {}
 
 @door
 def add_noise(kind: NoiseKind) -> None:
-    """Enter a kind of noise into the table; from then on tasks, simulations and generated choices can have it."""
+    """Add a kind of noise to the table, so that tasks, simulations and simulated choices can use it.
+
+    Parameters
+    ----------
+    kind
+        The kind of noise.
+    """
     known = _by_any_name()
     for name in (kind.name, *kind.aliases):
         # Compiled programs know a kind by its name: the same name must mean the same for ever.
@@ -150,7 +156,13 @@ class Noise:
 
 @door
 def gaussian_noise(noise_var: Any) -> Noise:
-    """Gaussian reward noise of this variance."""
+    """Gaussian reward noise.
+
+    Parameters
+    ----------
+    noise_var
+        Its variance.
+    """
     var = checks.real("noise_var", noise_var, at_least=0)
     if var.ndim:
         raise InputError(f"noise_var must be one number, got an array of shape {var.shape}.")
@@ -159,5 +171,11 @@ def gaussian_noise(noise_var: Any) -> Noise:
 
 @door
 def integer_noise(largest: Any) -> Noise:
-    """A whole number drawn uniformly from -largest .. largest, as in the paper's experiment (5 there)."""
+    """Whole-number noise drawn uniformly from -largest to largest, as in the paper's experiment.
+
+    Parameters
+    ----------
+    largest
+        The largest deviation; 5 in the paper.
+    """
     return Noise("integer-uniform", checks.whole("largest", largest, at_least=0))

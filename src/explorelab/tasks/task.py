@@ -82,7 +82,17 @@ class Task:
 
 @door
 def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
-    """A task with these mean rewards and Gaussian noise, any arm after any other."""
+    """A task with Gaussian noise in which any arm may follow any other.
+
+    Parameters
+    ----------
+    means
+        Mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    name
+        Name of the task.
+    """
     array = checks.numbers("means", means)
     if array.ndim != 1 or array.size == 0:
         raise InputError(f"means must be a list with one number for each arm, got an array of shape {array.shape}.")
@@ -91,14 +101,34 @@ def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
 
 @door
 def line(means: Any, noise_var: Any = 1.0, name: str = "line") -> Task:
-    """A task whose arms lie on a line, one apart, at 0, 1, 2, ..."""
+    """A task whose arms lie on a line at 0, 1, 2, ...
+
+    Parameters
+    ----------
+    means
+        Mean reward of each arm.
+    noise_var
+        Variance of the Gaussian reward noise.
+    name
+        Name of the task.
+    """
     task = bandit(means, noise_var, name)
     return replace(task, places=np.arange(task.n_arms, dtype=float)[:, None])
 
 
 @door
 def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
-    """A task whose arms are the squares of a grid, `means[x][y]`, one apart; arm number = x * height + y."""
+    """A task whose arms are the squares of a grid with unit spacing; arm number = x * height + y.
+
+    Parameters
+    ----------
+    means
+        Mean rewards, `means[x][y]`.
+    noise_var
+        Variance of the Gaussian reward noise.
+    name
+        Name of the task.
+    """
     array = checks.numbers("means", means)
     if array.ndim != 2 or array.size == 0:
         raise InputError(f"means of a grid must have two dimensions, x and y, got an array of shape {array.shape}.")
@@ -107,16 +137,33 @@ def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
 
 @door
 def with_noise(task: Task, noise: Noise | float) -> Task:
-    """The same task with other reward noise: a `Noise`, or the variance of Gaussian noise."""
+    """The same task with other reward noise.
+
+    Parameters
+    ----------
+    task
+        Task to change.
+    noise
+        A `Noise`, or the variance of Gaussian noise.
+    """
     return replace(task, noise=noise if isinstance(noise, Noise) else gaussian_noise(noise))
 
 
 @door
 def with_costs(task: Task, costs: Any = "distance", kind: Any = "fixed", scale: Any = 1.0) -> Task:
-    """The same task with transition costs: a matrix (from, to), one number for every move, "distance" or "edges".
+    """The same task with transition costs.
 
-    "distance" is Euclidean between places, "edges" the lengths of the graph's edges. `kind` makes each move's cost random
-    and stationary with that mean: "exponential", or "uniform" between 0 and twice the mean.
+    Parameters
+    ----------
+    task
+        Task to change.
+    costs
+        A matrix (from, to), one number for every move, "distance" (Euclidean between places) or "edges" (the lengths of the
+        graph's edges).
+    kind
+        "fixed", or random and stationary with that mean: "exponential", or "uniform" between 0 and twice the mean.
+    scale
+        Factor by which to multiply the costs.
     """
     checks.one_of("kind of cost", kind, {"fixed": 0, "exponential": 0, "uniform": 0})
     factor = _scalar("scale", scale, at_least=0)
@@ -150,10 +197,18 @@ def _named_costs(task: Task, name: str) -> np.ndarray:
 
 @door
 def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None, start: Any = 0) -> Task:
-    """The same task on a graph of allowed moves; the agent walks shortest paths to where it wants to be.
+    """The same task on a graph of allowed moves; the agent walks along shortest paths to the arm it wants.
 
-    The graph: from networkx, a list of edges, a (sparse) matrix of edge lengths, or "neighbours" (places one apart). The
-    agent stands at `start` before its first choice (the paper's i_0, its first arm).
+    Parameters
+    ----------
+    task
+        Task to change.
+    graph
+        A networkx graph, a list of edges, a (sparse) matrix of edge lengths, or "neighbours" (places one apart).
+    directed
+        Whether edges go one way only; by default a networkx graph decides, edge lists do not and matrices do.
+    start
+        Arm where the agent stands before its first choice (the paper's i_0, its first arm).
     """
     if isinstance(graph, str):
         checks.one_of("graph", graph, {"neighbours": 0})
@@ -189,9 +244,14 @@ TRAINING_PEAK = (5, 5)
 
 @door
 def landscape(name: str, noise_var: Any = None) -> Task:
-    """The paper's task on 10 x 10 squares: landscape "A" or "B", or the "training" peak, with integer noise -5 .. 5.
+    """The paper's task on 10 x 10 squares.
 
-    `noise_var` gives Gaussian noise of that variance instead, as in the paper's block simulations.
+    Parameters
+    ----------
+    name
+        Landscape "A" or "B", or the "training" peak.
+    noise_var
+        Variance of Gaussian noise, as in the paper's block simulations; by default whole-number noise from -5 to 5.
     """
     checks.one_of("landscape", name, dict.fromkeys([*PROFILES, "training"], 0))
     if name == "training":
@@ -205,6 +265,14 @@ def landscape(name: str, noise_var: Any = None) -> Task:
 
 @door
 def profile(name: str, noise_var: Any = 1.0) -> Task:
-    """The ten arms along x of landscape "A" or "B", on a line, with Gaussian noise."""
+    """The ten arms along x of a landscape, on a line, with Gaussian noise.
+
+    Parameters
+    ----------
+    name
+        Landscape "A" or "B".
+    noise_var
+        Variance of the reward noise.
+    """
     means = checks.one_of("landscape profile", name, PROFILES)
     return replace(line(means, noise_var, name=f"profile {name}"), note=RECONSTRUCTION)

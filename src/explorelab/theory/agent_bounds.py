@@ -33,11 +33,24 @@ LARGEST_PULL = 0.05 * theory.FIRST_QUANTILE
 def regret_bounds(
     agent: Agent, task: Task, horizon: int, *, times: Sequence[int] | None = None, epsilon: float | None = None
 ) -> xr.Dataset:
-    """Every bound for the agent on the task at the times that `simulate` records, so that the two merge.
+    """Every bound for the agent on the task, at the times that `simulate` records, so that the two can be merged.
 
-    Upper bounds of the paper on visits, regret, transitions and their cost, as published and as corrected by its appendix G
-    (`epsilon` is that appendix's; the best one where none is given), and the Lai-Robbins lower bound. Where a bound does not
-    apply it is NaN, and its attribute `does_not_apply` says why in a sentence. The attribute `prior_quality` is zeta.
+    These are the paper's upper bounds on visits, regret, transitions and transition cost, as published and as corrected by
+    its appendix G, and the Lai-Robbins lower bound. Where a bound does not apply it is NaN, and its attribute
+    `does_not_apply` says why in a sentence. The attribute `prior_quality` is zeta.
+
+    Parameters
+    ----------
+    agent
+        Agent to bound.
+    task
+        Task that it plays.
+    horizon
+        Number of choices.
+    times
+        Times at which to evaluate the bounds; by default those of `simulate`.
+    epsilon
+        Epsilon of appendix G; by default the one that gives the tightest bound.
     """
     at = recording_times(checks.whole("horizon", horizon, at_least=1), times)
     algorithm = _algorithm(agent.rule, task)

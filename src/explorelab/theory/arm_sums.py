@@ -11,9 +11,14 @@ from explorelab.theory._checks import Floats, checked_costs, checked_means, chec
 
 @door
 def gaps(means: npt.ArrayLike) -> Floats:
-    """What a choice of each arm loses against the best arm: Delta_i = max_j m_j - m_i (section II).
+    """The loss of each arm relative to the best one: Delta_i = max_j m_j - m_i (section II).
 
     Best arms are those with a gap of exactly 0, so means that tie must be equal to the last digit.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
     """
     vector = checked_means(means)
     return np.asarray(vector.max() - vector)
@@ -31,9 +36,16 @@ def noise_to_signal(means: npt.ArrayLike, noise_var: float) -> Floats:
 
 @door
 def regret_of_visits(means: npt.ArrayLike, visits: npt.ArrayLike) -> Floats:
-    """The expected regret that expected visits amount to: sum of Delta_i E[n_i] over the arms below the best.
+    """The expected regret, given the expected visits: sum of Delta_i E[n_i] over the arms below the best (section II).
 
-    Section II; `visits` has the arms last. Best arms cost nothing, so their (unbounded, NaN) visits do not enter.
+    Best arms cost nothing, so their (unbounded, NaN) visits do not enter.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    visits
+        Expected visits to each arm; arms on the last axis.
     """
     gap = gaps(means)
     return np.asarray(np.where(gap > 0, gap * np.asarray(visits, dtype=np.float64), 0.0).sum(axis=-1))
@@ -41,11 +53,18 @@ def regret_of_visits(means: npt.ArrayLike, visits: npt.ArrayLike) -> Floats:
 
 @door
 def cost_of_transitions(costs: npt.ArrayLike, transitions: npt.ArrayLike) -> Floats:
-    """The expected transition cost that transitions into each arm amount to: sum of c_i^max E[s_i].
+    """The expected transition cost, given the expected transitions into each arm: sum of c_i^max E[s_i].
 
     c_i^max is the largest mean cost of a move *into* arm i, max_j costs[j, i] (the paper's definition has the indices
     exchanged, but its proof multiplies by the transitions into arm i). With E[s_i*] = 1 + sum of the other E[s_i],
     this is the third statement of the theorem "Regret of block UCL algorithm".
+
+    Parameters
+    ----------
+    costs
+        Mean cost of each move, `costs[from, to]`.
+    transitions
+        Expected transitions into each arm; arms on the last axis.
     """
     into = np.atleast_1d(np.asarray(transitions, dtype=np.float64))
     return np.asarray((checked_costs(costs, into.shape[-1]).max(axis=0) * into).sum(axis=-1))
@@ -65,10 +84,19 @@ def with_best_arm(means: npt.ArrayLike, transitions: Floats) -> Floats:
 
 @door
 def lai_robbins_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike) -> Floats:
-    """The visits to each arm that no uniformly good algorithm can save in the long run; NaN for best arms.
+    """The visits to each arm that no uniformly good algorithm can avoid in the long run; NaN for best arms.
 
     (2 sigma_s^2 / Delta_i^2) log T, the leading term of the Lai-Robbins bound (section II, "The Gaussian multi-armed
     bandit task"). Asymptotic: the bound has a factor 1 + o(1), so at a finite T this is a yardstick, not a bound.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
     """
     log_t = np.log(checked_times(times))[..., np.newaxis]
     ratio = noise_to_signal(means, noise_var)
@@ -79,9 +107,18 @@ def lai_robbins_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayL
 
 @door
 def lai_robbins_regret(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike) -> Floats:
-    """The regret that no uniformly good algorithm can save in the long run.
+    """The regret that no uniformly good algorithm can avoid in the long run.
 
-    sum_i (2 sigma_s^2 / Delta_i) log T over arms below the best: the visits of `lai_robbins_visits`, weighted.
+    sum_i (2 sigma_s^2 / Delta_i) log T over arms below the best: the visits of `lai_robbins_visits`, weighted by their gaps.
     Asymptotic, as those are.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
     """
     return regret_of_visits(means, lai_robbins_visits(means, noise_var, times))

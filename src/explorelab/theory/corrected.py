@@ -70,6 +70,21 @@ def deterministic_visits(asked: Asked) -> Floats:
     eta(T) + 2 + 2 sum_{t <= T} P_t: appendix G's theorem, from n_i <= eta + (choices of i made with n_i >= eta). One of
     the 2 rounds eta up to a whole number; the other is printed in the paper ("eta + 1") and not needed.
     Valid for T >= 1, a > 4/(3 (1 - eps^2/16)), K = sqrt(2 pi e), an uncorrelated uninformative prior.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    power
+        The power a of the schedule.
+    epsilon
+        Epsilon of appendix G; by default the one with the smallest bound at the largest time.
+    pull
+        How strongly the prior draws estimates, from `prior_error`.
     """
     return _deterministic_visits(asked)
 
@@ -82,6 +97,21 @@ def stochastic_visits(asked: Asked) -> Floats:
     probability t^(-2 (Q* - Q_i)/dQ_min) <= t^-2 if dQ_min > 0, and never if dQ_min = 0; the t^-2 add up to pi^2/6.
     (Equal limits of the two arms would break this: after a visit to each they have probability 0.)
     Valid as the deterministic bound is, and only for the temperature dQ_min/(2 log t).
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    power
+        The power a of the schedule.
+    epsilon
+        Epsilon of appendix G; by default the one with the smallest bound at the largest time.
+    pull
+        How strongly the prior draws estimates, from `prior_error`.
     """
     return _deterministic_visits(asked) + math.pi**2 / 6
 
@@ -96,6 +126,21 @@ def block_visits(asked: Asked) -> Floats:
     start, a fixed time. The table of appendix G has a further (2/K) log T, left over from the published proof: with
     c > 1 the sum is finite and nothing of the kind remains.
     Valid for 1 <= T <= 1e8, otherwise as the deterministic bound is.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    power
+        The power a of the schedule.
+    epsilon
+        Epsilon of appendix G; by default the one with the smallest bound at the largest time.
+    pull
+        How strongly the prior draws estimates, from `prior_error`.
     """
     return _goal_visits(_in_blocks(asked), n_between=0)
 
@@ -112,6 +157,21 @@ def block_transitions(asked: Asked) -> Floats:
     number of frames, hence small, but it grows like log T: sub-logarithmic transitions are not proved by this.
     The best arm has 1 + the sum of the others; where best arms tie they are NaN, as moves among them are not covered.
     A step function of T, the value at the end of the frame that holds T. Valid as the visits are.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    power
+        The power a of the schedule.
+    epsilon
+        Epsilon of appendix G; by default the one with the smallest bound at the largest time.
+    pull
+        How strongly the prior draws estimates, from `prior_error`.
     """
     return _goal_transitions(_in_blocks(asked), n_between=0)
 
@@ -131,6 +191,23 @@ def graphical_visits(asked: Asked, *, n_between: int | None = None) -> Floats:
     (b) S_j is the transition bound with frames that count goal selections. Frame k can last until the time
     2^k - 1 + p B_k, with B_k blocks up to its end, and its eta is taken there.
     Valid for a strongly connected graph and a single best arm (NaN otherwise), and as the block bounds are.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    power
+        The power a of the schedule.
+    epsilon
+        Epsilon of appendix G; by default the one with the smallest bound at the largest time.
+    pull
+        How strongly the prior draws estimates, from `prior_error`.
+    n_between
+        The most arms between the ends of any shortest path; by default N - 2.
     """
     asked, between = _in_blocks(asked), checked_n_between(n_between, np.size(asked.means))
     return _goal_visits(asked, between) + _goal_transitions(asked, between).sum(axis=-1, keepdims=True)

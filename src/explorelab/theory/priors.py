@@ -18,9 +18,16 @@ from explorelab.theory._checks import Floats, checked_means, checked_noise_var
 def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike) -> float:
     """How many prior standard deviations the worst-judged arm lies from its prior mean; small is good.
 
-    zeta = max_i |m_i - mu_i^0| / sigma_0 (remark "Informative priors"). `prior_mean` and `prior_var` are one number
-    for all arms or one for each. 0 for an uninformative prior (infinite variance); infinite for a prior
-    that is certain (variance 0) and wrong; a certain prior that is right at an arm counts 0 there.
+    zeta = max_i |m_i - mu_i^0| / sigma_0 (remark "Informative priors"). It is 0 for an uninformative prior (infinite
+    variance) and infinite for a prior that is certain (variance 0) and wrong; where a certain prior is right, it counts as
+    0.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    prior_mean, prior_var
+        Mean and variance of the prior: one number for all arms, or one per arm.
     """
     truth, mean, var = _checked(means, prior_mean, prior_var)
     error, sd = np.abs(truth - mean), np.sqrt(var)
@@ -38,12 +45,21 @@ class PriorError(NamedTuple):
 
 @door
 def prior_error(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, noise_var: float) -> PriorError:
-    """What of a prior enters the proof that limits rarely err: best arms placed too low, others too high.
+    """How a prior enters the proof that limits rarely err: by placing best arms too low and others too high.
 
     With delta^2 = sigma_s^2/sigma_0^2 and n rewards of an arm, its limit errs (events 15 and 16 of appendix G) only if
-    their mean is off by z_t sqrt(1 + delta^2/n) - delta^2 e/(sigma_s sqrt(n)) standard errors: z_t is the quantile of the
-    schedule, e how far the prior mean is off to the wrong side. That is z_t - pull at least, with
+    their mean is off by z_t sqrt(1 + delta^2/n) - delta^2 e/(sigma_s sqrt(n)) standard errors, where z_t is the quantile of
+    the schedule and e is how far the prior mean is off in the wrong direction. That is at least z_t - pull, with
     pull = delta^2 e/sigma_s. The limit of a best arm not yet seen (n = 0) errs only if e/sigma_0 >= z_t.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    prior_mean, prior_var
+        Mean and variance of the prior: one number for all arms, or one per arm.
+    noise_var
+        Variance of the reward noise.
     """
     truth, mean, var = _checked(means, prior_mean, prior_var)
     error = np.where(truth == truth.max(), truth - mean, mean - truth)

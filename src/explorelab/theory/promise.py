@@ -54,16 +54,38 @@ def promised(
 
     Variables: `lai_robbins_visits`, `lai_robbins_regret`, and `published_` and `corrected_` with each of `visits`,
     `regret`, `transitions` and `cost`. Each has the attributes `long_name` and `valid_when`, and where numbers are
-    missing for a reason (NaN), `does_not_apply` with that reason. Visits of best arms are always NaN: nothing bounds
-    them. No bound on visits or transitions exceeds T, which there cannot be more of.
+    missing for a reason (NaN), `does_not_apply` gives that reason. Visits of best arms are always NaN: nothing bounds
+    them. No bound on visits or transitions exceeds T, their largest possible number. Without noise (`noise_var` 0) there is
+    nothing to bound.
 
-    `power` and `scale` are a and K of the agent's alpha_t = 1/(K t^a); `beta` is the factor of the published bounds and
-    `epsilon` that of appendix G (when not given, the best for the largest time). `costs[j, i]` is the mean cost of a
-    move from arm j to arm i. `graph` says that the task restricts moves, which only "graphical" is made for;
-    `n_between` is for that one, see `corrected.graphical_visits`. `pull` is how far the prior draws estimates
-    (`prior_error`). `noise` is the kind of reward noise: the Lai-Robbins bound is for Gaussian noise, and says so where
-    that is another. `misfit` is a sentence on why the agent is none of those that the theorems speak of; every upper
-    bound is then missing, for that reason. Without noise (`noise_var` 0) there is nothing to bound.
+    Parameters
+    ----------
+    algorithm
+        "deterministic", "stochastic", "block" or "graphical".
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    power, scale
+        a and K of the agent's alpha_t = 1/(K t^a).
+    beta
+        Factor of the published bounds.
+    epsilon
+        Epsilon of appendix G; by default the best for the largest time.
+    costs
+        Mean cost of each move, `costs[from, to]`.
+    graph
+        Whether the task restricts moves, which only "graphical" is made for.
+    n_between
+        For "graphical" only; see `corrected.graphical_visits`.
+    pull
+        How strongly the prior draws estimates, from `prior_error`.
+    noise
+        Kind of reward noise; the Lai-Robbins bound is for Gaussian noise, and says so for any other.
+    misfit
+        A sentence on why the theorems do not cover the agent; every upper bound is then missing, for that reason.
     """
     if algorithm not in THEOREMS:
         raise unknown_name("algorithm", algorithm, THEOREMS)

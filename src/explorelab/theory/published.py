@@ -31,6 +31,17 @@ def deterministic_visits(means: npt.ArrayLike, noise_var: float, times: npt.Arra
     deterministic UCL algorithm", one line before its end (appendix B). The printed last line has log 2 + log log T in
     place of log(1 + 2 log T): weaker, and infinite at T = 1.
     Valid for T >= 1, a = 1, K = sqrt(2 pi e), an uncorrelated uninformative prior (but see the module).
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    beta
+        Factor of the quantile's bound; 1.02 in the paper.
     """
     log_t = np.log(checked_times(times))[..., np.newaxis]
     enough = 4 * _scaled(means, noise_var, beta) * (1 + 2 * log_t - np.log1p(2 * log_t))
@@ -45,6 +56,17 @@ def stochastic_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLi
     chance picks of an arm whose limit is below the best arm's, at most t^-2 at time t.
     Valid as the deterministic bound is, and only for the temperature dQ_min/(2 log t): a constant temperature can give
     linear regret.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    beta
+        Factor of the quantile's bound; 1.02 in the paper.
     """
     return deterministic_visits(means, noise_var, times, beta) + math.pi**2 / 6
 
@@ -64,6 +86,15 @@ def block_constants(means: npt.ArrayLike, noise_var: float, beta: float = BETA) 
     With w = 4 beta^2 sigma_s^2/Delta_i^2 (section VI):
     gamma_1 = 2 w + 1/log 2 + 2/K;  gamma_2 = w (1 - log 2) + 2 + 8/K + log 4/K;
     gamma_3 = gamma_1 log 2 (2 - log log 2) - (w log log 2 - gamma_2) (1 + pi^2/6).
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    beta
+        Factor of the quantile's bound; 1.02 in the paper.
     """
     weight = 4 * _scaled(means, noise_var, beta)
     log_2, log_log_2 = math.log(2), math.log(math.log(2))
@@ -80,6 +111,17 @@ def block_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike, b
     gamma_1 log T - (4 beta^2 sigma_s^2/Delta_i^2) log(log T + 1/2) + gamma_2: the first statement of the theorem
     "Regret of block UCL algorithm", with the log(1 + 2 log T) of its proof in place of the weaker log 2 + log log T.
     Valid for T >= 1, a = 1, K = sqrt(2 pi e), an uncorrelated uninformative prior (but see the module).
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    beta
+        Factor of the quantile's bound; 1.02 in the paper.
     """
     log_t = np.log(checked_times(times))[..., np.newaxis]
     constants = block_constants(means, noise_var, beta)
@@ -96,6 +138,17 @@ def block_transitions(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLi
     covered, and these can be most of all moves.
     Valid for T >= 2 and as the visits are. The proof divides visits by the block length k, but the last block of a
     frame is shorter, and on a path that chooses an arm there the step fails. `corrected` mends that.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    beta
+        Factor of the quantile's bound; 1.02 in the paper.
     """
     log_log_t = np.log(np.log(checked_times(times, 2, NEEDS_TWO)))[..., np.newaxis]
     constants = block_constants(means, noise_var, beta)
@@ -110,6 +163,17 @@ def graphical_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLik
     the best, which bounds the number of walks, each passing an arm at most once: the theorem "Regret of graphical
     block UCL algorithm" (it writes i for the inner index j).
     Valid for T >= 2, a strongly connected graph and a single best arm (NaN otherwise), and as the block bounds are.
+
+    Parameters
+    ----------
+    means
+        True mean reward of each arm.
+    noise_var
+        Variance of the reward noise.
+    times
+        One horizon or an array of them.
+    beta
+        Factor of the quantile's bound; 1.02 in the paper.
     """
     goals = block_visits(means, noise_var, times, beta)
     return goals + block_transitions(means, noise_var, times, beta).sum(axis=-1, keepdims=True)

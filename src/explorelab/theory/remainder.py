@@ -138,12 +138,18 @@ def sum_over_blocks(times: npt.ArrayLike, power: float, epsilon: float, n_betwee
 
 @door
 def best_epsilon(power: float, times: npt.ArrayLike) -> float:
-    """The eps with the smallest corrected bound at the largest of the times, to about a percent.
+    """The epsilon with the smallest corrected bound at the largest of the times, to about a percent.
 
-    Only the sum of P_t depends on eps, and it jumps at every change of a ceiling: the best point of a grid over
-    SMALLEST_EPSILON <= eps < 4 sqrt(1 - 4/(3 a)), and of a finer one around it. Every eps gives a true bound, so
-    nothing hangs on the last digit, and the same choice serves the block bounds, whose sums are nearly the same.
-    Valid for a > 4/3.
+    Only the sum of P_t depends on eps, and it jumps at every change of a ceiling: this is the best point of a grid over
+    SMALLEST_EPSILON <= eps < 4 sqrt(1 - 4/(3 a)), and of a finer one around it. Every eps gives a true bound, so the last
+    digit does not matter, and the same choice serves the block bounds, whose sums are nearly the same. Valid for a > 4/3.
+
+    Parameters
+    ----------
+    power
+        The power a of the schedule alpha_t = 1/(K t^a).
+    times
+        One horizon or an array of them.
     """
     if not (math.isfinite(power) and power > SMALLEST_POWER):
         raise InputError(f"power must be above 4/3 for a corrected bound, got {power}.")

@@ -31,9 +31,9 @@ def situated_ucl(
     novelty: Any = 1.0,
     lapse: Any = 0.02,
 ) -> Design:
-    """Stochastic UCL of someone who stands somewhere: walks cost, the last arm and new arms have a pull, choices lapse.
+    """Stochastic UCL in space: distance deters, the last arm and new arms attract, and choices lapse.
 
-    The paper's model of people with a correlated prior, and the four habits `stay`, `travel`, `novelty` and `lapse`.
+    The paper's model of people with a correlated prior and the four habits `stay`, `travel`, `novelty` and `lapse`.
     """
     learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     params |= values(credibility_scale=credibility_scale, credibility_power=credibility_power, temperature=temperature)
@@ -54,7 +54,7 @@ def gp_ucb_constant(
     prior_cov: Any = None,
     noise_var: Any = None,
 ) -> Design:
-    """Softmax over mean + bonus x sd of a Gaussian process, the same bonus at every time (people: Wu et al. 2018)."""
+    """Softmax over mean + bonus x sd of a Gaussian process, with a constant bonus (people: Wu et al. 2018)."""
     learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     params |= values(bonus=bonus, temperature=temperature)
     rule = Rule(learner, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
@@ -70,7 +70,7 @@ def variance_greedy(
     prior_cov: Any = None,
     noise_var: Any = None,
 ) -> Design:
-    """Softmax over the sd of the belief: exploration alone, whatever the rewards."""
+    """Softmax over the sd of the belief: pure exploration, whatever the rewards."""
     learner, params = kernel_prior(0.0, prior_var, length_scale, kernel, prior_cov, noise_var)
     params |= values(temperature=temperature)
     rule = Rule(learner, limits.uncertainty, choice.softmax_constant, commitment.every_step)
@@ -107,7 +107,7 @@ def kalman_value(
 
 @named_agent
 def kalman_thompson(prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any = 0.0, noise_var: Any = None) -> Design:
-    """Mean tracker: each arm with the probability that it is the best, independent arms, which may drift."""
+    """Mean tracker: chooses each arm with the probability that it is the best; arms are independent and may drift."""
     params = _kalman(prior_mean, prior_var, drift_var, noise_var)
     rule = Rule(trackers.kalman, limits.believed_mean, choice.probability_matching, commitment.every_step)
     return Design(rule, params, free=("prior_mean", "prior_var"))
@@ -123,8 +123,8 @@ def delta_rule(learning_rate: Any = 0.3, temperature: Any = 1.0, prior_mean: Any
 
 @named_agent
 def win_stay_lose_shift(win_stay: Any = 0.8, lose_shift: Any = 0.8) -> Design:
-    """After a reward no worse than the block's average so far: the same arm with probability win_stay; else away from it
-    with probability lose_shift, to any other arm alike (Robbins 1952).
+    """After a reward no worse than the block's average so far, repeats the arm with probability win_stay; otherwise leaves
+    it with probability lose_shift for any other arm, all equally likely (Robbins 1952).
     """
     rule = Rule(trackers.last_outcome, limits.believed_mean, choice.win_stay_lose_shift, commitment.every_step)
     return Design(rule, values(win_stay=win_stay, lose_shift=lose_shift), free=("win_stay", "lose_shift"))
@@ -132,19 +132,19 @@ def win_stay_lose_shift(win_stay: Any = 0.8, lose_shift: Any = 0.8) -> Design:
 
 @named_agent
 def local_search(travel_cost: Any = 2.0) -> Design:
-    """Anywhere near the last arm, whatever the rewards: P(i) ~ (1 + walk)^-travel_cost."""
+    """Stays near the last arm, whatever the rewards: P(i) ~ (1 + walk)^-travel_cost."""
     rule = Rule(_unmoved, limits.nothing, habitual(choice.uniform, ("travel",)), commitment.every_step)
     return Design(rule, values(travel_cost=travel_cost), free=("travel_cost",))
 
 
 @named_agent
 def random_choice() -> Design:
-    """Every available arm alike: the floor that any model of people must pass."""
+    """Chooses every available arm with equal probability: the baseline that any model of people must beat."""
     return Design(Rule(_unmoved, limits.nothing, choice.uniform, commitment.every_step), {})
 
 
 _unmoved = trackers.counting
-"""The learner of rules that learn nothing."""
+"""The learner for rules that learn nothing."""
 
 
 def _kalman(prior_mean: Any, prior_var: Any, drift_var: Any, noise_var: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The rules that the paper measures itself against, each as its own source states it."""
+"""The rules that the paper compares itself with, each as stated in its own source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ucb1(reward_range: Any = 1.0, ties: str = "lowest") -> Design:
 
 @named_agent
 def ucb2(alpha: Any = 0.01, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
-    """UCB2 (Auer, Cesa-Bianchi & Fischer 2002): a chosen arm is played for an epoch, epochs grow by a factor 1 + alpha."""
+    """UCB2 (Auer, Cesa-Bianchi & Fischer 2002): plays an arm for a whole epoch; epochs grow by a factor of 1 + alpha."""
     rate = value("alpha", alpha)
     growth = np.arange(math.ceil(math.log(2**31) / math.log1p(float(rate))) + 2)
     epochs = np.unique(np.ceil(np.minimum((1 + float(rate)) ** growth, 2.0**31)))
@@ -100,7 +100,7 @@ def thompson(
     prior_cov: Any = None,
     noise_var: Any = None,
 ) -> Design:
-    """Thompson sampling (1933): each arm with the probability that it is the best, joint draws for correlated arms."""
+    """Thompson sampling (1933): chooses each arm with the probability that it is the best, jointly for correlated arms."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     if learner is independent.independent:
         rule = Rule(learner, limits.believed_mean, choice.probability_matching, commitment.every_step)
@@ -119,7 +119,7 @@ def mean_greedy(
     noise_var: Any = None,
     ties: str = "lowest",
 ) -> Design:
-    """The highest expected reward, no bonus for uncertainty: exploitation alone."""
+    """Chooses the highest expected reward, with no bonus for uncertainty: pure exploitation."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     return Design(Rule(learner, limits.mean_only, greedy(ties), commitment.every_step), params)
 
@@ -136,7 +136,7 @@ def boltzmann(
     prior_cov: Any = None,
     noise_var: Any = None,
 ) -> Design:
-    """Softmax over expected rewards (Cesa-Bianchi & Fischer 1998; Sutton & Barto 1998), constant or cooling."""
+    """Softmax over expected rewards, constant or cooling temperature (Cesa-Bianchi & Fischer 1998; Sutton & Barto 1998)."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     rule, schedule = softmax(cooling, temperature, cooling_rate)
     free = (*free_prior(params), *schedule)
@@ -153,7 +153,7 @@ def epsilon_greedy(
     prior_cov: Any = None,
     noise_var: Any = None,
 ) -> Design:
-    """The best expected reward, or with probability epsilon any arm at random (Sutton & Barto 1998)."""
+    """Chooses the best expected reward or, with probability epsilon, any arm at random (Sutton & Barto 1998)."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     params |= values(epsilon=epsilon)
     rule = Rule(learner, limits.mean_only, choice.epsilon_constant, commitment.every_step)
@@ -180,7 +180,7 @@ def knowledge_gradient(
 def gittins(
     discount: Any = 0.99, prior_mean: Any = 0.0, prior_var: Any = math.inf, noise_var: Any = None, ties: str = "lowest"
 ) -> Design:
-    """The Gittins index policy (1979): optimal for discounted reward over an infinite horizon, independent arms."""
+    """The Gittins index policy (1979): optimal for discounted reward over an infinite horizon with independent arms."""
     learner, params = gaussian_prior(prior_mean, prior_var, 0.0, "exponential", None, noise_var)
     table = gittins_table(float(value("discount", discount)))
     params |= {"gittins_log_weight": table.log_weight, "gittins_log_bonus": table.log_bonus}
@@ -191,7 +191,7 @@ def gittins(
 def agrawal_hedge_teneketzis(leader_share: Any = None, noise_var: Any = None, ties: str = "lowest") -> Design:
     """Block allocation of Agrawal, Hedge & Teneketzis (1988) for switching costs, with Lai & Robbins' Gaussian bounds.
 
-    `leader_share` is their delta, 0 < delta < 1/N^2 by default 1/(2 N^2): the share of plays an arm needs to lead.
+    An arm needs a share of plays of at least delta, `leader_share`, to lead.
     """
     rule = Rule(independent.sample_statistics, limits.aht, greedy(ties), commitment.aht_frames)
     return Design(rule, values(noise_var=noise_var, leader_share=leader_share))

@@ -97,7 +97,7 @@ def deterministic_ucl(
     credibility_power: Any = 1.0,
     ties: str = "lowest",
 ) -> Design:
-    """At every step the arm with the highest upper credible limit (algorithm 1)."""
+    """Chooses the arm with the highest upper credible limit at every step (algorithm 1)."""
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     quantile = values(credibility_scale=credibility_scale, credibility_power=credibility_power)
     return _ucl(prior, quantile, greedy(ties), commitment.every_step)
@@ -146,9 +146,9 @@ def block_ucl(
     credibility_power: Any = 1.0,
     ties: str = "lowest",
 ) -> Design:
-    """The highest upper credible limit, chosen anew for each of the paper's growing blocks (algorithm 3).
+    """Chooses the arm with the highest upper credible limit for each of the paper's growing blocks (algorithm 3).
 
-    On a task with a graph of moves the same agent is the graphical block UCL algorithm (algorithm 4).
+    On a task with a graph of moves, this agent is the graphical block UCL algorithm (algorithm 4).
     """
     prior = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     quantile = values(credibility_scale=credibility_scale, credibility_power=credibility_power)

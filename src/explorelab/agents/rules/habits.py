@@ -88,9 +88,16 @@ HABITS: dict[str, Habit] = {
 
 @door
 def add_habit(name: str, habit: Habit) -> None:
-    """Enter a habit into the table; from then on `with_habits` and the names of agents know it.
+    """Add a habit to the table, so that `with_habits` and the names of agents know it.
 
-    It acts after the others, and before lapses, which mix what all of them make of the rule with pure chance.
+    It acts after the others but before lapses, which mix the result of all habits with random choice.
+
+    Parameters
+    ----------
+    name
+        Name of the habit.
+    habit
+        The habit, its parameter and the parameter's default.
     """
     if HABITS.get(name) == habit:
         return
@@ -124,10 +131,19 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
 
 @door
 def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
-    """The agent with these habits ("stay", "travel", "novelty", "lapse" or one added) and values for their parameters.
+    """The agent with these habits added.
 
-    `with_habits(agent, "stay", lapse=0.02)` keeps to the last arm (stickiness 1) and lapses in 2 % of choices. The result
+    `with_habits(agent, "stay", lapse=0.02)` favours the last arm (stickiness 1) and lapses in 2 % of choices. The result
     simulates and fits like any agent; the habits' parameters are free in a fit.
+
+    Parameters
+    ----------
+    agent
+        Agent to extend.
+    *habits
+        Names of habits: "stay", "travel", "novelty", "lapse" or one added with `add_habit`.
+    **values
+        Values of the habits' parameters; naming one also adds its habit.
     """
     by_parameter = {habit.parameter: name for name, habit in HABITS.items()}
     for name in habits:
