@@ -139,7 +139,7 @@ def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
     if put_off:
         n, last = sum(one["n_put_off"] for one in put_off), max(one["put_off_at"] for one in put_off)
         lines.append(
-            f"Too many people at once: {n} requests were put off in the last {SHOWN_S / 60:.0f} minutes, the latest "
+            f"Too many people at once: {counted(n, 'request')} put off in the last {SHOWN_S / 60:.0f} minutes, the latest "
             f"{_clock(last)}. Their pages retry by themselves and nothing is lost, but people have to wait; let fewer in."
         )
     elif slow:
