@@ -157,7 +157,7 @@ def test_a_report_on_people_who_lose_nothing_names_no_form(played, n_rows):
 
 def test_one_block_is_told_of_as_one(played):
     section = section_of(played.rows([0]))
-    assert "The one block with a label is" in said_in(section)
+    assert "The only block with a label is" in said_in(section)
     assert "100.0" not in section.short
 
 

@@ -1,4 +1,4 @@
-"""Everything that a report is about, computed step by step; what cannot be computed is named with its reason."""
+"""All results of a report, computed step by step; results that cannot be computed are listed with the reason."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from explorelab.report.report_settings import FEW_PEOPLE, Settings
 type Step = Callable[[str], None]
 
 LEFT_OUT = "map"
-"""How left-out blocks are predicted, whatever the method of the fit: agents without parameters have no group to learn."""
+"""How left-out blocks are predicted, whatever the fitting method: agents without parameters have no group to learn."""
 STEPS = 6
-"""How many steps `analysed` announces."""
+"""Number of steps that `analysed` announces."""
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The choices, how they were analysed, and what was found."""
+    """The choices, the settings and the results."""
 
     choices: Choices
     settings: Settings
     check: CheckReport | None
-    """What was noticed in the file, if they came from one."""
+    """The check of the file, if the choices came from one."""
     comparison: xr.DataTree
     main: str
     """The agent whose parameters are reported."""
     fit: xr.DataTree
     phenotypes: xr.Dataset | None = None
     other_phenotypes: xr.Dataset | None = None
-    """The same with the power law fitted in the other way."""
+    """The same with the power law fitted the other way."""
     recovery: xr.Dataset | None = None
     models: xr.Dataset | None = None
     predictive: xr.Dataset | None = None
@@ -49,7 +49,7 @@ class Analysis:
     at_estimates: xr.Dataset | None = None
     """Everyone simulated at their estimates."""
     missing: dict[str, str] = field(default_factory=dict)
-    """Why something is not there, by its name."""
+    """Why a result is missing, by its name."""
 
     @property
     def agent(self) -> Agent:
@@ -68,17 +68,17 @@ class Analysis:
 
     @property
     def people(self) -> xr.Dataset:
-        """The criteria of every person and agent."""
+        """The criteria for every person and agent."""
         return self.comparison["people"].to_dataset()
 
     @property
     def few(self) -> bool:
-        """Whether there are too few people for their parameters to be the truth of a recovery."""
+        """Whether there are too few people for their estimates to serve as true parameters in recovery."""
         return self.choices.n_participants < FEW_PEOPLE
 
 
 def analysed(choices: Choices, settings: Settings, check: CheckReport | None, step: Step, progress: Any = None) -> Analysis:
-    """All results, each after its step was announced."""
+    """Compute all results, announcing each step."""
     missing: dict[str, str] = {}
 
     def attempt(name: str, work: Callable[[], Any]) -> Any:
@@ -128,7 +128,7 @@ def _compared(choices: Choices, settings: Settings, how: dict[str, Any]) -> xr.D
 
 
 def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> str:
-    """The agent with free parameters under which all choices together have the most evidence."""
+    """The agent with free parameters that has the most evidence over all choices."""
     lost = comparison["models"].to_dataset()["lost_evidence"]
     free = [name for name, agent in settings.models.items() if free_of(choices, agent)]
     return max(free, key=lambda name: float(lost.sel(model=name)))
@@ -152,14 +152,14 @@ def _models(choices: Choices, settings: Settings, comparison: xr.DataTree, how: 
 
     fits = {name: _fit_in(comparison, name) for name in settings.models}
     agents = list(settings.models.values())
-    # Those whom the comparison, of which these fits are, counted.
+    # The same people as in the comparison, which these fits come from.
     return recover_models(
         informative(choices), agents, fits, settings.n_data_sets, 1, settings.criterion, method=LEFT_OUT, **how
     )
 
 
 def _fit_in(comparison: xr.DataTree, name: str) -> xr.DataTree:
-    """The fit that a comparison made of an agent, with what it says about itself."""
+    """A comparison's fit of one agent, as a tree of its own."""
     groups = {group: node.to_dataset() for group, node in comparison[f"fits/{name}"].children.items()}
     root = xr.Dataset(attrs={"agent": name, "method": "ml"})
     return xr.DataTree.from_dict({"/": root, **{f"/{group}": table for group, table in groups.items()}})
@@ -177,12 +177,12 @@ def _predicted(
 
 
 def most_evidence(models: xr.Dataset) -> str:
-    """The agent under which all choices together have the most evidence."""
+    """The agent with the most evidence over all choices."""
     return str(models["model"].values[int(models["lost_evidence"].values.argmax())])
 
 
 def lead_of_best(people: xr.Dataset, criterion: str) -> np.ndarray:
-    """By how much log evidence each person's best agent leads the second best."""
+    """The log evidence by which each person's best agent leads the second best."""
     from explorelab.comparison.compare import evidence
 
     values = np.sort(evidence(people, criterion).transpose("participant", "model").values, axis=1)

@@ -1,4 +1,4 @@
-"""Making a report: from choices to one page, all of it or nothing."""
+"""Make a report: from choices to one page, all or nothing."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _read(choices: Any, task: Any) -> tuple[Choices, CheckReport | None, Path | 
     if isinstance(choices, Choices):
         return choices, None, None
     if not isinstance(choices, str | os.PathLike):
-        raise InputError(f"choices must be a file or what read_choices gives, got {type(choices).__name__}.")
+        raise InputError(f"choices must be a file or the result of read_choices, got {type(choices).__name__}.")
     check = check_choices(choices, task)
     if check.choices is None:
         raise InputError(check.message())
@@ -105,7 +105,7 @@ def _task_name(task: Any) -> str | None:
 
 
 def _fingerprints(path: Path | None, task: Any) -> dict[str, str]:
-    """The files that were read, by name, with their SHA-256."""
+    """The SHA-256 of each file that was read, by name."""
     if path is None:
         return {}
     beside = Path(task) if isinstance(task, str | os.PathLike) else path.with_suffix(".toml")
@@ -132,7 +132,7 @@ def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> N
 
 
 def sections_of(found: Analysis) -> list[Section]:
-    """The sections about data, people and models, in the order of the report."""
+    """The sections on data, people and models, in the order of the report."""
     from explorelab.report.sections.comparison_section import comparison_section
     from explorelab.report.sections.data_section import data_section
     from explorelab.report.sections.fits_section import fits_section

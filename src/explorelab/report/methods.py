@@ -1,4 +1,4 @@
-"""A methods paragraph to paste into a paper, from the settings that were used."""
+"""A methods text for a paper, written from the settings that were used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from explorelab.tasks.noise import noise_kind
 
 
 class Methods(NamedTuple):
-    """The paragraphs, and what they cite, in order."""
+    """The paragraphs and their references, in order."""
 
     paragraphs: list[str]
     references: list[str]
@@ -61,12 +61,12 @@ def _regret(found: Analysis, cite: Citations) -> str:
         return ""
     n = int(found.phenotypes.attrs["bootstrap"])
     return (
-        "Observed regret was the largest mean reward times the number of trials so far, less the rewards received. A "
+        "Observed regret was the largest mean reward times the number of trials so far, minus the rewards received. A "
         "linear, a power and a logarithmic function of time were fitted to the regret of every block by least squares, and "
         f"the one with the least squared residuals gave the block's phenotype {cite('reverdy2014')}; the power law was "
-        "fitted on the raw scale and, to see how much hangs on it, as a line of log regret on log time. The stability of "
+        "fitted on the raw scale and, to see how much depends on it, as a line of log regret on log time. The stability of "
         f"each label was assessed by a local block bootstrap of the residuals' increments ({counted(n, 'resample')}) "
-        f"{cite('paparoditis2002')}. Intervals of shares and means account for several blocks of one person."
+        f"{cite('paparoditis2002')}. Intervals of shares and means account for several blocks per person."
     )
 
 
@@ -111,7 +111,7 @@ def _fitting(found: Analysis, cite: Citations) -> str:
 
 
 def _scales(scales: dict[str, str]) -> str:
-    """On which scales the priors are normal, where these are not the parameters themselves."""
+    """The scales on which the priors are normal, where these are not the parameters' own units."""
     parts = []
     for name, scale in SCALES.items():
         names = [name_of(each) for each, own in scales.items() if own == name]
@@ -152,14 +152,14 @@ def _checks(found: Analysis, cite: Citations) -> str:
     if found.predictive is not None:
         parts.append(
             f"For predictive checks, the group was simulated {counted(found.predictive.attrs['n_copies'], 'time')}, each "
-            "person with parameters drawn from their posterior (Laplace's approximation), and regret, phenotypes, repeated "
-            "choices, distances and new arms were set beside those of the participants."
+            "person with parameters drawn from their posterior (Laplace's approximation); regret, phenotypes, repeated "
+            "choices, distances and new arms were compared with those of the participants."
         )
     if parts:
         noise = noise_kind(found.settings.noise).words
         var = found.choices.layout.noise_var
         parts.append(
-            f"Simulated rewards were the true means with {noise}"
+            f"Simulated rewards were the true means plus {noise}"
             + (f" of variance {plain(var)}." if var is not None else ".")
         )
     return " ".join(parts)

@@ -1,4 +1,4 @@
-"""What is needed to do it again: command, settings, versions, fingerprints of the files."""
+"""What is needed to reproduce a report: command, settings, versions, and checksums of the files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LIBRARIES = ("explorelab", "jax", "jaxlib", "numpy", "scipy", "pandas", "xarray"
 
 
 def versions() -> dict[str, str]:
-    """What computed this."""
+    """The versions of Python and the libraries used."""
     return {"Python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
 def command(data: Path | None, out: Path, given: dict[str, Any]) -> str:
-    """The command that makes this report again."""
+    """The command that reproduces this report."""
     words = ["explorelab", "report", data.name if data is not None else "choices.csv", "--out", out.name]
     for name, value in given.items():
         if value is True:
@@ -39,37 +39,37 @@ def fingerprint(path: Path) -> str:
 
 
 def repeat_section(found: Analysis, told: str, files: dict[str, str], has: dict[str, str]) -> Section:
-    """Settings, where parameters were sought, versions and files."""
+    """Settings, search space, files and versions."""
     lead = [
-        "The same command, data and versions give the same numbers; nothing here depends on the day. "
-        + ("" if files else "The choices did not come from a file, so that there is no command that reads them again.")
+        "The same command, data and versions give the same numbers. "
+        + ("" if files else "The choices did not come from a file, so there is no command to reproduce the report.")
     ]
     tables = [_settings(found), _space(found), *_files(files), _versions(has)]
-    return Section("repeat", "To repeat it", [lead[0].strip(), told] if files else lead, tables=tables)
+    return Section("repeat", "How to reproduce this report", [lead[0].strip(), told] if files else lead, tables=tables)
 
 
 def _settings(found: Analysis) -> Table:
     settings = found.settings
     simulated = [
         ("people in parameter recovery", whole(settings.n_recovered)),
-        ("people for each agent in model recovery", whole(settings.n_data_sets)),
+        ("people per agent in model recovery", whole(settings.n_data_sets)),
         ("simulated groups in predictive checks", whole(settings.n_copies)),
         ("noise of simulated rewards", settings.noise),
     ]
     rows = [
         ("agents compared", ", ".join(settings.models)),
-        ("agent reported", f"{found.main} ({'as asked' if settings.agent else 'most evidence'})"),
+        ("agent reported", f"{found.main} ({'as requested' if settings.agent else 'most evidence'})"),
         (
             "criterion",
             {"bic": "BIC of maximum-likelihood fits", "cv": "left-out blocks, predicted by MAP"}[settings.criterion],
         ),
-        ("left out within", settings.within or "no condition"),
-        ("method of the fit", settings.method),
-        ("starts of every fit", whole(settings.starts)),
-        ("resampled curves for each phenotype", whole(settings.n_bootstrap)),
+        ("blocks left out within", settings.within or "no condition"),
+        ("fitting method", settings.method),
+        ("starting points per fit", whole(settings.starts)),
+        ("resampled curves per phenotype", whole(settings.n_bootstrap)),
         *simulated,
         ("seed", str(settings.seed)),
-        ("quick", "yes: few starts, few simulations" if settings.quick else "no"),
+        ("quick", "yes (few starts and simulations)" if settings.quick else "no"),
     ]
     return Table("Settings", ("setting", "value"), rows, (0, 1))
 
@@ -85,7 +85,7 @@ def _space(found: Analysis) -> Table:
     held = {name: value for name, value in fixed.items() if isinstance(value, int | float)}
     rows += [[named(name), "fixed", plain(value, 4), "", "", ""] for name, value in sorted(held.items())]
     heads = ("parameter", "scale", "centre or value", "spread on the scale", "lower bound", "upper bound")
-    return Table(f"Where parameters of {found.main} were sought, and what was held fixed", heads, rows, (0, 1))
+    return Table(f"Search space of the parameters of {found.main}, and fixed values", heads, rows, (0, 1))
 
 
 def _files(files: dict[str, str]) -> list[Table]:

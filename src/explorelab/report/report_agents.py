@@ -1,4 +1,4 @@
-"""The agents that a report compares, by names that may fix parameters, as in stochastic-ucl:length_scale=0."""
+"""The agents that a report compares; their names may fix parameters, as in stochastic-ucl:length_scale=0."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from explorelab.fitting.model import named, parsed, prepare
 from explorelab.plots.words import with_paper_named
 
 PLACED = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl:length_scale=0", "stochastic-ucl")
-"""Compared by default where arms lie somewhere: chance, a habit, a tracker of single arms, and the paper's agent with
-independent arms and with arms that tell of their neighbours."""
+"""Compared by default where arms have places: chance, a habit, a tracker of single arms, and the paper's agent with
+independent and with correlated arms."""
 NOWHERE = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl")
-"""The same where they lie nowhere, so that no arm tells of another."""
+"""The same where arms have no places and cannot be correlated."""
 
 
 def models_of(choices: Choices, names: Sequence[str] | None) -> dict[str, Agent]:
-    """The agents by the names that were given, ready to be fitted to these choices; each is renamed to its whole name."""
+    """The agents by their given names, ready to be fitted to these choices; each is renamed to its full name."""
     texts = list(names or (PLACED if choices.layout.places is not None else NOWHERE))
     texts = [text.strip() for text in texts if text.strip()]
     if len(set(texts)) < 2:
@@ -43,7 +43,7 @@ def free_of(choices: Choices, agent: Agent) -> tuple[str, ...]:
 
 
 def described(text: str) -> str:
-    """What an agent does, in its own words."""
+    """What an agent does, from its docstring."""
     name, fixed = parsed(text)
     base, habits = split_name(name)
     about = with_paper_named(summary_of(AGENTS[base]))

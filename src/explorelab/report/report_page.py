@@ -1,4 +1,4 @@
-"""The page of a report: one file that needs no other, made from a template."""
+"""The page of a report: one self-contained file, made from a template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorelab.report.place import Place
 from explorelab.report.section import Picture, Section
 
 LARGEST_SVG = 300_000
-"""Bytes; a figure with more is shown as PNG, sharp enough to print, and its SVG lies beside."""
+"""Bytes; a larger figure is shown as PNG, sharp enough to print, with its SVG in the folder."""
 DPI = 220
 
 
@@ -26,7 +26,7 @@ class Shown(NamedTuple):
 
 
 def render(found: Analysis, shown: list[Shown], told: Methods, place: Place) -> str:
-    """The page as HTML, figures, style and all inside."""
+    """The page as HTML, with figures and style embedded."""
     figures, tables = _Numbers("Figure"), _Numbers("Table")
     sections = [_section(each, place, figures, tables) for each in shown]
     return rendered(
@@ -48,9 +48,11 @@ def _title(found: Analysis) -> str:
 
 
 def _note(found: Analysis) -> str:
-    """What a reader must know first: what the data say of themselves, and that they are not people's where they are not."""
+    """What a reader must know first: the data's own note, and who played if it was not people."""
     choices = found.choices
-    said = "" if are_people(choices) else f"This report is about {who_played(choices)}; where it says people, it means them."
+    said = (
+        "" if are_people(choices) else f"This report is about {who_played(choices)}; where it says people, it means these."
+    )
     return " ".join(part for part in (said, with_paper_named(choices.note)) if part)
 
 
@@ -98,7 +100,7 @@ def _picture(picture: Picture, files: SavedFigure, place: Place, number: str) ->
 
 
 def _image(picture: Picture, files: SavedFigure) -> str:
-    """The figure as a data address: SVG, or PNG where that would be large."""
+    """The figure as a data URL: SVG, or PNG if the SVG is large."""
     svg = files.svg.read_bytes()
     if len(svg) <= LARGEST_SVG:
         return inside("svg+xml", svg)

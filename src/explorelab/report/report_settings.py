@@ -1,4 +1,4 @@
-"""The settings of a report, checked before any work."""
+"""The settings of a report, checked before any work starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorelab.tasks.noise import NOISES
 
 METHODS = ("map", "em")
 FEW_PEOPLE = 10
-"""With fewer people, true parameters for recovery are drawn from the prior: theirs would hardly vary."""
+"""With fewer people, true parameters for recovery are drawn from the prior: their own would hardly vary."""
 
 
 @dataclass(frozen=True)
@@ -25,39 +25,39 @@ class Settings:
 
     models: Mapping[str, Agent]
     agent: str | None
-    """Whose parameters are reported; None: the best by the criterion."""
+    """The agent whose parameters are reported; None for the best by the criterion."""
     criterion: str
-    """cv, left-out blocks, where everyone has several; otherwise bic."""
+    """cv (left-out blocks) if everyone has several blocks; otherwise bic."""
     method: str
     within: str | None
     starts: int
     seed: int
     quick: bool
     noise: str
-    """Of simulated rewards: gaussian or integer."""
+    """Noise of simulated rewards: gaussian or integer."""
 
     def effort(self, full: int, quick: int) -> int:
-        """So much of something, or little of it when there is no time."""
+        """The full amount, or the small one for a quick report."""
         return quick if self.quick else full
 
     @property
     def n_recovered(self) -> int:
-        """Simulated people whose parameters are recovered."""
+        """Number of simulated people in parameter recovery."""
         return self.effort(60, 8)
 
     @property
     def n_data_sets(self) -> int:
-        """Simulated people for each agent in model recovery; fewer where each is fitted once for every block."""
+        """Number of simulated people per agent in model recovery; fewer if each is fitted once per block."""
         return self.effort(20 if self.criterion == "bic" else 10, 3)
 
     @property
     def n_copies(self) -> int:
-        """How often the group is simulated for predictive checks."""
+        """Number of simulated groups in predictive checks."""
         return self.effort(100, 20)
 
     @property
     def n_bootstrap(self) -> int:
-        """Resampled curves for the probability of a phenotype."""
+        """Number of resampled curves for the probability of a phenotype."""
         return self.effort(1000, 50)
 
 
@@ -74,7 +74,7 @@ def settings_for(
     """The settings, checked against the choices."""
     checks.one_of("method of a report", method, dict.fromkeys(METHODS, 0))
     if method == "em" and choices.n_participants < 2:
-        raise InputError("method em learns from a group, and there is one participant: use method map.")
+        raise InputError("method em learns from a group, but there is only one participant: use method map.")
     n_blocks = np.bincount(choices.participant, minlength=choices.n_participants)
     several = bool((n_blocks > 1).all())
     if within is not None:
@@ -83,7 +83,7 @@ def settings_for(
     if agent is not None:
         checks.one_of("agent among those compared:", agent, models)
         if not free_of(choices, models[agent]):
-            raise InputError(f"{agent} has no free parameter to report: name another of the agents compared.")
+            raise InputError(f"{agent} has no free parameters to report: choose another of the agents compared.")
     if not any(free_of(choices, each) for each in models.values()):
         raise InputError(f"a report needs an agent with free parameters among those compared, got {', '.join(models)}.")
     return Settings(
@@ -110,8 +110,8 @@ def _check_within(choices: Choices, within: str, several: bool) -> None:
     if not several or lacking.any():
         who = choices.participants[int(lacking.argmax())]
         raise InputError(
-            f"within {within} needs everyone to have 2 blocks of one condition, which participant {who} has not: "
-            "leave --within out."
+            f"within {within} needs everyone to have 2 blocks of one condition, but participant {who} does not: "
+            "omit --within."
         )
 
 

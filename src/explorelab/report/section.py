@@ -1,4 +1,4 @@
-"""What a section of the report consists of: sentences, figures and tables, before any of it is a page."""
+"""The parts of a report's section (sentences, figures and tables) before they become a page."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from explorelab.plots.style import Drawing
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with what must stand beside it."""
+    """A figure with its caption and description."""
 
     name: str
-    """What its files are called."""
+    """Name of its files."""
     drawing: Drawing
     caption: str
     alt: str
-    """What it shows, for those who cannot see it: the result, in a sentence."""
+    """Alternative text: the result in a sentence."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under headings, all of them text by now."""
+    """Rows of text under headings."""
 
     caption: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: Sequence[int] = (0,)
-    """Which columns hold words; the others hold numbers, and are set to the right."""
+    """Columns that hold words; the others hold numbers and are right-aligned."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Section:
     """Its anchor on the page."""
     title: str
     lead: Sequence[str]
-    """Paragraphs that say what was found, with the numbers."""
+    """Paragraphs with the findings and their numbers."""
     short: str = ""
-    """The same in one sentence, for the beginning of the report."""
+    """The findings in one sentence, for the summary at the top of the report."""
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
-    """What a reader must know to read the numbers right."""
+    """What a reader must know to interpret the numbers."""
     files: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    """Tables too long for a page, by the name of the CSV file that holds each."""
+    """Tables too long for the page, by the name of their CSV file."""
 
 
 def left_out(key: str, title: str, why: str) -> Section:
-    """A section that says why there is nothing in it."""
+    """A section that says why it is empty."""
     return Section(key, title, [f"Left out: {why[:1].lower() + why[1:].rstrip('.')}."])

@@ -1,4 +1,4 @@
-"""Which agent describes whom best."""
+"""The comparison of agents: which describes each person best."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def _how(found: Analysis) -> str:
     names = joined(found.settings.models)
     if found.settings.criterion == "bic":
         how = (
-            "each fitted by maximum likelihood and judged by BIC, minus half of which stands for the log evidence, because "
-            "not everyone has several blocks of which one could be left out"
+            "each fitted by maximum likelihood and judged by BIC (−BIC/2 stands in for the log evidence), because "
+            "not everyone has several blocks, of which one could be left out"
         )
     else:
         within = f" of the same {found.settings.within}" if found.settings.within else ""
@@ -74,18 +74,18 @@ def _who(found: Analysis) -> str:
     lead = lead_of_best(people, found.settings.criterion)
     if n == 1:
         return (
-            f"The one participant is described best by {next(iter(best))}, {plain(lead[0])} units of log evidence ahead of "
+            f"The only participant is best described by {next(iter(best))}, {plain(lead[0])} units of log evidence ahead of "
             "the next agent; one person says nothing about a group."
         )
     (first, k), *others = best.items()
     said = joined(
         [
-            f"{share(k, n)} {plural(k, 'is', 'are')} described best by {first}",
+            f"{share(k, n)} {plural(k, 'is', 'are')} best described by {first}",
             *(f"{share(m, n)} by {name}" for name, m in others),
         ]
     )
     clear = int((lead > STRONG).sum())
-    rest = "; for the others the choices hardly tell" if clear < n else ""
+    rest = "; for the others the choices hardly decide" if clear < n else ""
     return (
         f"Of {whole(n)} people, {said}. For {share(clear, n)} the best agent is clearly ahead of the second (by more than "
         f"{STRONG:g} units of log evidence, 20 to 1){rest}."
@@ -106,22 +106,21 @@ def _group(found: Analysis) -> str:
         f"{percents(low, high)}), its protected exceedance probability {probability(pxp)}"
     )
     if pxp > CLEAR:
-        told += ", so that it is the most frequent one"
+        told += ", so it is the most frequent"
     else:
         told += ": no agent is clearly the most frequent"
     told += f" (probability that all frequencies are equal {is_probability(risk).removeprefix('= ')})."
     top = str(models["model"].values[int(models["n_best"].values.argmax())])
     if top != name:
         told += (
-            f" It is the best for fewer people than {top}, but by more: frequencies weigh people by how much their choices "
-            "tell."
+            f" It is best for fewer people than {top}, but by more: frequencies weight people by how much their choices say."
         )
     total = most_evidence(found.compared)
     if total != name:
-        told += f" All choices together are described best by {total}: it loses less where it is not the best."
+        told += f" All choices together are best described by {total}: it loses less where it is not the best."
     if found.main != total:
-        told += f" Parameters are reported of {found.main}" + (
-            ", as asked." if found.settings.agent else f", since {total} has none to report."
+        told += f" The parameters reported are those of {found.main}" + (
+            ", as requested." if found.settings.agent else f", since {total} has none to report."
         )
     return told
 
@@ -136,10 +135,12 @@ def _short(found: Analysis) -> str:
     low, high = (ends[list(models["model"].values).index(name)] for ends in frequency_interval(models))
     it = "it" if name == total else name
     sure = (
-        f"{it} is the most frequent among people" if pxp > CLEAR else f"no agent is clearly the most frequent; {it} may be"
+        f"{it} is the most frequent among people"
+        if pxp > CLEAR
+        else f"no agent is clearly the most frequent, although {it} may be"
     )
     return (
-        f"By {CRITERION[found.settings.criterion]}, {total} describes all choices together best of "
+        f"By {CRITERION[found.settings.criterion]}, {total} best describes all choices together among "
         f"{counted(len(found.settings.models), 'agent')}; {sure} (estimated frequency {percent(one['frequency'])}, 95 % "
         f"{percents(low, high)}; protected exceedance probability {probability(pxp)})."
     )
@@ -148,8 +149,9 @@ def _short(found: Analysis) -> str:
 def _picture(found: Analysis) -> Picture:
     reference = most_evidence(found.compared)
     caption = (
-        f"(a) Log evidence of each agent beside {reference}, a point for each person, sorted: left of the line {reference} "
-        "describes that person better; within the grey band (20 to 1) there is little between them. The axis is linear up "
+        f"(a) Log evidence of each agent relative to {reference}, one point per person, sorted: left of the line "
+        f"{reference} describes that person better; within the grey band (20 to 1) the difference is small. The axis is "
+        "linear up "
         f"to {STRONG:g} and logarithmic beyond. (b) Estimated frequency of each agent with its 95 % interval, and its "
         "protected exceedance probability (pxp)."
     )
@@ -176,7 +178,7 @@ def _totals(found: Analysis) -> Table:
         ]
         rows.append([*cells, fixed(one["mean_r2"], 3)] if left_out else cells)
     heads = ["agent", "parameters", "best for", "frequency", "pxp", "log evidence", "total BIC", "mean R², fitted"]
-    return Table("Agents, the one with the most evidence first", [*heads, "mean R², left out"] if left_out else heads, rows)
+    return Table("Agents, in order of evidence", [*heads, "mean R², left out"] if left_out else heads, rows)
 
 
 def _models(found: Analysis) -> Table:
@@ -193,12 +195,12 @@ def _models(found: Analysis) -> Table:
 def _notes(found: Analysis) -> list[str]:
     notes = [
         "Log evidence: the sum over people, relative to the best agent. Frequency: the estimated share of people whom the "
-        "agent describes best, when people need not all use the same one. pxp: probability of being the most frequent one, "
-        "protected against the chance that all are equally frequent. R² is McFadden's: 0 is choosing at random.",
+        "agent describes best, when people may use different agents. pxp: probability of being the most frequent agent, "
+        "protected against the possibility that all are equally frequent. R² is McFadden's: 0 means choosing at random.",
     ]
     if found.settings.criterion == "bic":
         notes.append(
-            "BIC is a rough approximation for few choices and parameters at their bounds; model recovery below says how "
-            "often it names the right agent here."
+            "BIC is a rough approximation with few choices or parameters at their bounds; model recovery below shows how "
+            "often it finds the right agent here."
         )
     return notes

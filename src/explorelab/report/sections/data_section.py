@@ -1,4 +1,4 @@
-"""Who chose what: people, blocks, trials, what was left out, and what people did before any model is asked."""
+"""The data: people, blocks, trials, exclusions, and what people did, before any model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table
 
 MOST_ROWS = 30
-"""Exclusions listed on the page; the file beside it has all of them."""
+"""Exclusions listed on the page; the CSV file has all of them."""
 MOST_VALUES = 8
 
 
@@ -78,16 +78,16 @@ def _lead(choices: Choices) -> str:
     )
     made, given = int(choices.scored.sum()), int((choices.present & ~choices.scored).sum())
     each = f", {span} each," if choices.n_participants > 1 else ""
-    told = f"{counted(given, 'further trial')} {plural(given, 'was', 'were')} forced or missed, and not scored."
+    told = f"{counted(given, 'further trial')} {plural(given, 'was', 'were')} forced or missed and not scored."
     return (
         f"{people(choices)} played {counted(choices.n_rows, 'block')}{each} of {trials_a_block(choices)} and chose among "
-        f"{arms(choices)}. That makes {counted(made, 'choice')} for a model to account for. "
+        f"{arms(choices)}. That makes {counted(made, 'choice')} for a model to explain. "
         f"{told if given else 'No trial was forced or missed.'}"
     )
 
 
 def excluded(choices: Choices) -> str:
-    """Who was left out, and why, in a sentence."""
+    """Who was excluded and why, in a sentence."""
     if not choices.exclusions:
         return "Nobody was excluded."
     who = sorted({each.participant for each in choices.exclusions})
@@ -101,13 +101,14 @@ def excluded(choices: Choices) -> str:
 
 
 def _silent(choices: Choices) -> str:
-    """Who made no choice that says anything, in a sentence."""
+    """Who made no informative choice, in a sentence."""
     who = without_information(choices)
     if not who:
         return ""
     return (
-        f"{counted(len(who), 'participant')} never chose among several arms, because every trial was missed, forced, or had "
-        f"one arm on offer: {most_listed(who)}. Nothing is estimated of them, and no comparison counts them."
+        f"{counted(len(who), 'participant')} never chose among several arms, because every trial was missed, was "
+        "forced, or had "
+        f"only one arm on offer: {most_listed(who)}. They have no estimates and do not count in any comparison."
     )
 
 
@@ -146,11 +147,11 @@ def _short(choices: Choices) -> str:
 
 
 def _picture(choices: Choices, each: Each) -> Picture:
-    alt = f"Reward and repeated choices over time, and how many arms were tried. {_did(choices, each)}"
+    alt = f"Reward and repeated choices over time, and the number of arms tried. {_did(choices, each)}"
     caption = (
         "What people did, before any model: mean reward and share of repeated choices over trials"
-        f"{', with 95 % bands over people' if choices.n_participants > 1 else ''}; and how many different arms were sampled "
-        "in a block."
+        f"{', with 95 % bands over people' if choices.n_participants > 1 else ''}; and the number of different arms sampled "
+        "per block."
     )
     return Picture("data", draw_data(choices, each), caption, alt)
 
@@ -168,7 +169,7 @@ def _counts(found: Analysis) -> Table:
     ]
     if choices.layout.noise_var is not None:
         rows.append(("variance of the reward noise", plain(choices.layout.noise_var)))
-    return Table("What was analysed", ("", "number"), rows)
+    return Table("The data analysed", ("", "number"), rows)
 
 
 def _exclusions(choices: Choices) -> list[Table]:
@@ -177,7 +178,7 @@ def _exclusions(choices: Choices) -> list[Table]:
     rows = [(each.participant, each.block or "all", whole(each.n_trials), each.reason) for each in choices.exclusions]
     caption = "Excluded"
     if len(rows) > MOST_ROWS:
-        caption += f" (the first {MOST_ROWS} of {len(rows)}; the file table_exclusions.csv has all)"
+        caption += f" (the first {MOST_ROWS} of {len(rows)}; all are in table_exclusions.csv)"
     return [Table(caption, ("participant", "blocks", "trials", "reason"), rows[:MOST_ROWS], (0, 1, 3))]
 
 
@@ -188,13 +189,13 @@ def _conditions(choices: Choices) -> list[Table]:
         said = [f"{kind} ({whole(n)})" for kind, n in zip(kinds[:MOST_VALUES], counts, strict=False)]
         more = f" and {whole(len(kinds) - MOST_VALUES)} more" if len(kinds) > MOST_VALUES else ""
         rows.append((name, ", ".join(said) + more))
-    return [Table("Conditions, with the number of blocks", ("condition", "values"), rows, (0, 1))] if rows else []
+    return [Table("Conditions, with their numbers of blocks", ("condition", "values"), rows, (0, 1))] if rows else []
 
 
 def _notes(found: Analysis) -> list[str]:
     notes: list[str] = []
     if found.check is not None:
         inside = found.choices.note
-        notes += [f"Worth a look in the file: {warning}" for warning in found.check.warnings]
+        notes += [f"Worth checking in the file: {warning}" for warning in found.check.warnings]
         notes += [note for note in found.check.notes if note not in inside]
     return notes

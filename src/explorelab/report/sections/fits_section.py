@@ -1,4 +1,4 @@
-"""Everyone's parameters under the agent that is reported, how sure they are, and where not to trust them."""
+"""Everyone's parameters under the reported agent, their uncertainty, and where not to trust them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ METHODS = {
     "em": "empirical Bayes, the prior learned from the group by expectation-maximisation",
 }
 FAST = 0.5
-"""Average correlation of two estimates beyond which a trade-off is worth a sentence."""
+"""Average correlation of two estimates beyond which their trade-off is mentioned."""
 
 
 def fits_section(found: Analysis) -> Section:
-    """Estimates with intervals, the group, what is not identified and why, trade-offs, and whether starts agree."""
+    """Estimates with intervals, the group, what is not identified and why, trade-offs, and agreement of starts."""
     table = found.estimates
     return Section(
         "fits",
@@ -56,37 +56,37 @@ def _lead(found: Analysis) -> str:
         f"{name_of(str(name))} {plain(parameter_summary(table, str(name))['median'])}" for name in table["parameter"].values
     )
     spread = f" (quartiles {fixed(np.quantile(r2, 0.25))} to {fixed(np.quantile(r2, 0.75))})" if n > 3 else ""
-    best = "the agent under which all choices together have the most evidence"
+    best = "the agent with the most evidence over all choices"
     if found.main != most_evidence(found.compared):
         best += " among those with parameters"
-    why = "as asked" if found.settings.agent else best
+    why = "as requested" if found.settings.agent else best
     return (
         f"{found.main}, {why}, was fitted to {counted(n, 'person', 'people')} ({counted(made, 'choice')}) by "
         f"{METHODS[found.settings.method]}. It explains choices with a mean McFadden R² of {fixed(r2.mean())}{spread}; 0 "
-        f"is choosing at random. {'Medians over people' if n > 1 else 'Estimates'}: {medians}."
+        f"means choosing at random. {'Medians over people' if n > 1 else 'Estimates'}: {medians}."
     )
 
 
 def _counts(table: xr.Dataset) -> dict[str, int]:
-    """For how many people each parameter is identified."""
+    """The number of people for whom each parameter is identified."""
     return {str(name): int(table["identified"].sel(parameter=name).sum()) for name in table["parameter"].values}
 
 
 def _identified(table: xr.Dataset) -> str:
     n, counts = table.sizes["participant"], _counts(table)
     if min(counts.values()) == n:
-        return "Every parameter of everyone is identified: none is at a bound, mostly prior, or trades off with another."
+        return "Every parameter is identified for everyone: none is at a bound, mostly prior, or trading off with another."
     if n == 1:
         parts = {"identified": [name_of(name) for name, k in counts.items() if k]}
         parts["not identified, and not to be interpreted"] = [name_of(name) for name, k in counts.items() if not k]
         return f"{'; '.join(f'{what}: {joined(names)}' for what, names in parts.items() if names)}.".capitalize()
-    said = joined(f"{name_of(name)} for {share(k, n)}" for name, k in counts.items())
+    said = joined(f"{name_of(name)} {share(k, n)}" for name, k in counts.items())
     weak = [name_of(name) for name, k in counts.items() if k < n / 2]
-    text = f"Identified are {said} of {counted(n, 'person', 'people')}."
+    text = f"People for whom each parameter is identified, out of {whole(n)}: {said}."
     if weak:
         text += (
             f" For most people {joined(weak)} {plural(len(weak), 'is', 'are')} not: single estimates should not be "
-            "interpreted, and differences between people only as far as recovery below bears them out."
+            "interpreted, and differences between people only as far as recovery (below) supports them."
         )
     return text
 
@@ -94,7 +94,7 @@ def _identified(table: xr.Dataset) -> str:
 def _trade_offs(table: xr.Dataset) -> str:
     names = [str(name) for name in table["parameter"].values]
     if len(names) < 2:
-        return "There is one free parameter, so that none can trade off with another."
+        return "There is only one free parameter, so there are no trade-offs."
     values = mean_trade_off(table)
     pairs = [(i, j) for i in range(len(names)) for j in range(i)]
     strong = sorted((pair for pair in pairs if abs(values[pair]) > FAST), key=lambda pair: -abs(values[pair]))
@@ -105,7 +105,7 @@ def _trade_offs(table: xr.Dataset) -> str:
             f"{name_of(names[i])} with {name_of(names[j])}, {fixed(values[i, j])}."
         )
     said = joined(f"{name_of(names[j])} with {name_of(names[i])} ({fixed(values[i, j])})" for i, j in strong)
-    return f"Estimates of one person trade off, by the curvature of the likelihood, on average: {said}."
+    return f"By the curvature of the likelihood, estimates of one person trade off on average: {said}."
 
 
 def _starts(table: xr.Dataset) -> str:
@@ -114,11 +114,11 @@ def _starts(table: xr.Dataset) -> str:
     failed = int((~table["converged"].values.astype(bool)).sum())
     said = "All fits converged." if not failed else f"{counted(failed, 'fit')} of {whole(n)} did not converge."
     if starts == 1:
-        return f"Each fit had one start, so that nothing says whether another would have ended lower. {said}"
+        return f"Each fit had only one start, so a better point cannot be ruled out. {said}"
     alone = int((reached <= 1).sum())
-    doubt = f"for {share(alone, n)} only one did, so that a better point cannot be ruled out there"
+    doubt = f"for {share(alone, n)} only one did, so a better point cannot be ruled out"
     return (
-        f"Of {counted(starts, 'start')} for each person, {percent(reached.mean() / starts)} end within 0.1 units of log "
+        f"Of {counted(starts, 'start')} per person, {percent(reached.mean() / starts)} ended within 0.1 units of log "
         f"posterior of the best point; {doubt if alone else 'for everyone at least two did'}. {said}"
     )
 
@@ -128,22 +128,22 @@ def _short(found: Analysis, table: xr.Dataset) -> str:
     r2 = fixed(table["pseudo_r2"].mean())
     if n == 1:
         return f"{found.main} explains choices with an R² of {r2}. {_identified(table)}"
-    said = joined(f"{name_of(name)} for {percent(k / n)}" for name, k in _counts(table).items())
-    return f"{found.main} explains choices with a mean R² of {r2}; identified are {said} of people."
+    said = joined(f"{name_of(name)} {percent(k / n)}" for name, k in _counts(table).items())
+    return f"{found.main} explains choices with a mean R² of {r2}; people for whom each parameter is identified: {said}."
 
 
 def _pictures(found: Analysis, table: xr.Dataset) -> list[Picture]:
     space = found.fit["space"].to_dataset()
     group = found.fit["group"].to_dataset() if "group" in found.fit.children else None
     caption = (
-        f"Estimates of {found.main}. Above, how people are distributed; below, everyone's estimate with its 95 % interval, "
-        "sorted, cut off at the edge of the panel. Orange: not identified, because the estimate sits at a "
-        "bound, is mostly what was expected beforehand, or trades off with another parameter."
+        f"Estimates of {found.main}. Above, the distribution over people; below, everyone's estimate with its 95 % "
+        "interval, sorted, cut off at the edge of the panel. Orange: not identified, because the estimate is at a "
+        "bound, is mostly prior, or trades off with another parameter."
     )
     diagnostics = (
-        "(a) Correlation between the errors of one person's estimates, averaged over people: far from 0, the choices tell a "
-        "combination of two parameters better than each of them. (b) How many starts of the minimisation ended at the best "
-        "point found, over people."
+        "(a) Correlation between the errors of one person's estimates, averaged over people: far from 0, the choices "
+        "determine a combination of two parameters better than each of them. (b) Number of starts of the minimisation "
+        "that ended at the best point found."
     )
     return [
         Picture("estimates", draw_estimates(table, space, group), caption, _short(found, table)),
@@ -188,9 +188,9 @@ def _group(found: Analysis) -> list[Table]:
 
 def _notes() -> list[str]:
     return [
-        "Intervals are normal ones on each parameter's own scale (the logarithm of what must be positive, the log-odds of a "
-        "share), from the curvature at the estimate. Identified: for how many people; variance left: the median share of "
-        "the prior's variance that remains once the choices are seen, and an estimate that keeps more than "
-        f"{percent(MOST_LEFT)} is one that the choices say little about. "
-        "Whether the intervals hold what they promise is measured under recovery."
+        "Intervals are normal on each parameter's own scale (logarithms for positive parameters, log-odds for "
+        "shares), from the curvature at the estimate. Identified: number of people; variance left: the median share of "
+        "the prior's variance that remains after seeing the choices. An estimate that keeps more than "
+        f"{percent(MOST_LEFT)} is hardly informed by the choices. "
+        "Recovery (below) measures how well the intervals cover the truth."
     ]

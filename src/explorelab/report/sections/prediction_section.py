@@ -1,4 +1,4 @@
-"""Whether people simulated at the fitted parameters do what people did."""
+"""Predictive checks: whether people simulated at the fitted parameters do what people did."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from explorelab.report.section import Picture, Section, Table, left_out
 KEY, TITLE = "prediction", "Predictive checks"
 SHARES = ("mean repeat", "share of new arms", "phenotype")
 ALIKE = "no variation"
-"""Where a statistic is the same in every block, so that no difference can be set against those between blocks."""
+"""For a statistic that is the same in every block, so that a difference cannot be compared with those between blocks."""
 SMALL, LARGE = 0.2, 0.8
 """Standard deviations between people up to which a difference is small, and from which it is large (Cohen)."""
 WORDS = {
     "final regret": "final regret",
     "mean reward": "mean reward",
     "mean repeat": "share of repeated choices",
-    "mean travel": "mean walk to the next arm",
+    "mean travel": "mean distance to the next arm",
     "share of new arms": "share of choices that were new arms",
     "phenotype linear": "share of linear regret",
     "phenotype power": "share of power-law regret",
@@ -39,7 +39,7 @@ WORDS = {
 
 
 def prediction_section(found: Analysis) -> Section:
-    """What people did beside what the fitted agent would do in their place."""
+    """What people did, compared with what the fitted agent would do in their place."""
     result, at_estimates = found.predictive, found.at_estimates
     if result is None or at_estimates is None:
         return left_out(KEY, TITLE, found.missing["predictive"])
@@ -56,7 +56,7 @@ def prediction_section(found: Analysis) -> Section:
 
 
 def _away(found: Analysis, result: xr.Dataset) -> dict[str, float]:
-    """How far people are from simulated ones, in standard deviations between blocks of people; NaN where these are alike.
+    """How far people are from simulated ones, in standard deviations between people's blocks; NaN if these do not vary.
 
     Alike to rounding is alike: a share that every block has would otherwise be divided by the rounding of its sum.
     """
@@ -80,7 +80,7 @@ def _range(name: str, one: xr.Dataset) -> str:
 
 
 def _outside(result: xr.Dataset) -> list[str]:
-    """Statistics of which people lie outside 95 % of simulated groups."""
+    """Statistics for which people lie outside 95 % of simulated groups."""
     human, low, high = (result[name].values for name in ("human", "low", "high"))
     out = (human < low) | (human > high)
     return [str(name) for name, bad in zip(result["statistic"].values, out, strict=True) if bad]
@@ -106,33 +106,33 @@ def _misses(found: Analysis, result: xr.Dataset, away: dict[str, float]) -> str:
     if not out:
         return (
             f"All {len(known)} statistics of people lie within 95 % of simulated groups: in these respects {found.main} "
-            "does what people do. That is no proof that people do it in this way."
+            "does what people do. That does not prove that people do it in the same way."
         )
     said = joined(
-        f"{WORDS.get(name, name)} ({_said(name, float(one['human']))} beside {_range(name, one)} simulated)"
+        f"{WORDS.get(name, name)} ({_said(name, float(one['human']))}; simulated {_range(name, one)})"
         for name, one in ((name, result.sel(statistic=name)) for name in out)
     )
     return (
-        f"Of {len(known)} statistics, {len(out)} of people {plural(len(out), 'lies', 'lie')} outside 95 % of simulated "
+        f"Of {len(known)} statistics, {len(out)} {plural(len(out), 'lies', 'lie')} outside 95 % of simulated "
         f"groups: {said}. {_how_far(out, away)}"
     )
 
 
 def _how_far(out: list[str], away: dict[str, float]) -> str:
-    """How large the differences are beside those between people."""
+    """How large the differences are, relative to those between people."""
     sizes = {name: abs(away[name]) for name in out if np.isfinite(away[name])}
     if not sizes:
         return ""
     worst = max(sizes, key=lambda name: sizes[name])
     size = sizes[worst]
-    said = f"{fixed(size, 2)} standard deviations between blocks of people ({WORDS.get(worst, worst)})"
+    said = f"{fixed(size, 2)} standard deviations between people's blocks ({WORDS.get(worst, worst)})"
     if size < SMALL:
         return f"They are small: the largest is {said}."
     return f"The largest is {said}: that is {'a moderate' if size < LARGE else 'a large'} difference."
 
 
 def _estimates_too(result: xr.Dataset, at_estimates: xr.Dataset, away: dict[str, float]) -> str:
-    """Whether simulations at the estimates themselves agree better than draws from the posterior do."""
+    """Whether simulations at the estimates themselves agree better than draws from the posterior."""
     out, still = _outside(result), _outside(at_estimates)
     n = counted(len(still), "statistic")
     if not out and not still:
@@ -140,10 +140,7 @@ def _estimates_too(result: xr.Dataset, at_estimates: xr.Dataset, away: dict[str,
     said = f"Simulated at everyone's estimates, without their uncertainty, {n} {plural(len(still), 'lies', 'lie')} outside"
     said += f": {joined(WORDS.get(name, name) for name in still)}. {_how_far(still, away)}" if still else "."
     if len(still) < len(out):
-        said += (
-            " Part of the difference is thus due to how uncertain the parameters are, and to the approximation of that "
-            "uncertainty, and not to the agent."
-        )
+        said += " Part of the difference is thus due to the parameters' uncertainty and its approximation, not to the agent."
     return said
 
 
@@ -153,7 +150,7 @@ type _Seen = tuple[xr.Dataset, dict[str, float]]
 def _short(found: Analysis, drawn: _Seen, at_estimates: _Seen) -> str:
     n = len(_known(drawn[0]))
     if not _outside(drawn[0]):
-        return f"People simulated under {found.main} do what people do in all {n} respects looked at."
+        return f"People simulated under {found.main} do what people do in all {n} respects examined."
     said = [f"{len(_outside(each[0]))} of {n} respects{_most(each)}" for each in (drawn, at_estimates)]
     return (
         f"People simulated under {found.main} differ from people in {said[0]} with parameters drawn from everyone's "
@@ -162,7 +159,7 @@ def _short(found: Analysis, drawn: _Seen, at_estimates: _Seen) -> str:
 
 
 def _most(seen: _Seen) -> str:
-    """The largest of the differences that show, in brackets."""
+    """The largest of the visible differences, in brackets."""
     sizes = {name: abs(seen[1][name]) for name in _outside(seen[0]) if np.isfinite(seen[1][name])}
     if not sizes:
         return ""
@@ -173,7 +170,7 @@ def _most(seen: _Seen) -> str:
 def _picture(found: Analysis, alt: str, result: xr.Dataset) -> Picture:
     caption = (
         f"People (black) and groups simulated under {found.main} with everyone's fitted parameters (blue: mean and 95 % of "
-        f"groups): observed regret, phenotypes, repeats, {'walks' if 'walk' in result.dims else 'reward'} and new arms."
+        f"groups): observed regret, phenotypes, repeats, {'distances' if 'walk' in result.dims else 'reward'} and new arms."
     )
     return Picture("prediction", draw_predictive(result), caption, alt)
 
@@ -186,18 +183,18 @@ def _table(result: xr.Dataset, at_estimates: xr.Dataset, away: dict[str, float])
         rows.append([WORDS.get(name, name), *values, _range(name, one), fixed(one["p"], 3), _sds(away[name]),
                      _range(name, plain_one), fixed(plain_one["p"], 3)])  # fmt: skip
     heads = ("statistic", "people", "simulated", "95 % of groups", "p", "difference (s.d.)", "95 %, at estimates", "p")
-    return Table("People beside simulated groups: drawn from everyone's posterior, and at everyone's estimates", heads, rows)
+    return Table("People and simulated groups: drawn from everyone's posterior, and at everyone's estimates", heads, rows)
 
 
 def _sds(value: float) -> str:
-    """A difference in standard deviations, or that there are none to measure it by."""
+    """A difference in standard deviations, or a note that nothing varies."""
     return fixed(value) if np.isfinite(value) else ALIKE
 
 
 def _notes(result: xr.Dataset) -> list[str]:
     least = 2 / (int(result.attrs["n_copies"]) + 1)
     return [
-        f"p: how often a simulated group is as far off, on both sides; it cannot be below {fixed(least, 3)} here. "
-        "Difference: people less simulated, in standard deviations between blocks of people, where these vary. The same "
-        "choices were used for the fit, so that agreement is easier than prediction."
+        f"p: how often a simulated group is as far off (two-sided); it cannot be below {fixed(least, 3)} here. "
+        "Difference: people minus simulated, in standard deviations between people's blocks, where these vary. The same "
+        "choices were used for the fit, so agreement is easier than prediction."
     ]

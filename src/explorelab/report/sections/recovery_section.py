@@ -1,4 +1,4 @@
-"""Whether the design can tell parameters, and agents, at all: simulated people whose truth is known."""
+"""Recovery: whether the design can tell parameters and agents apart, from simulated people with known parameters."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from explorelab.report.section import Picture, Section, Table, left_out
 
 KEY, TITLE = "recovery", "Recovery of parameters and agents"
 WELL, POORLY = 0.8, 0.5
-"""Rank correlations from which a parameter is found again well, and below which it is found poorly."""
+"""Rank correlations from which a parameter is recovered well, and below which it is recovered poorly."""
 ALIKE = 0.3
-"""Rank correlation of two true parameters beyond which it must be said."""
+"""Rank correlation of two true parameters beyond which it is mentioned."""
 
 
 def recovery_section(found: Analysis) -> Section:
-    """True and estimated parameters, and which agent is taken for which."""
+    """True and estimated parameters, and which agent is mistaken for which."""
     if found.recovery is None and found.models is None:
         return left_out(KEY, TITLE, found.missing["recovery"])
     lead, short, pictures, tables, files = [], [], [], [], {}
@@ -63,8 +63,8 @@ def _parameters(found: Analysis, result: xr.Dataset) -> str:
     coverage = joined([f"{most} of cases for {first}", *(f"{value} for {name}" for name, value in others)])
     text = (
         f"{counted(int(result.attrs['n']), 'person', 'people')} were simulated on the same blocks {truth}, and fitted in "
-        f"the same way. By rank correlation of true and estimated values, recovered are {said}. The 95 % intervals hold the "
-        f"truth in {coverage}."
+        f"the same way. Rank correlations of true and estimated values show how well each is recovered: {said}. The "
+        f"95 % intervals contain the truth in {coverage}."
     )
     if grades["poorly"]:
         weak = joined(name.split(" (")[0] for name in grades["poorly"])
@@ -77,7 +77,7 @@ def _short_parameters(result: xr.Dataset) -> str:
         f"{name_of(str(name))} {fixed(result['rank_correlation'].sel(parameter=name))}"
         for name in result["parameter"].values
     )
-    return f"Simulated people's parameters are found again with rank correlations of {said}."
+    return f"Simulated people's parameters are recovered with rank correlations of {said}."
 
 
 def _diagonal(result: xr.Dataset) -> np.ndarray:
@@ -93,8 +93,8 @@ def _models(result: xr.Dataset) -> str:
     off = confusion - np.diag(np.diagonal(confusion))
     i, j = np.unravel_index(off.argmax(), off.shape)
     text = (
-        f"Each agent also simulated {counted(n, 'person', 'people')}, with parameters that it was fitted with here, and all "
-        "agents were fitted to each of them. The agent that made the choices was named best in "
+        f"Each agent also simulated {counted(n, 'person', 'people')} at parameters fitted here, and all "
+        "agents were fitted to each of them. The agent that made the choices came out best in "
         f"{share(right, n * len(names))} of {counted(n * len(names), 'case')}: {said}."
     )
     if off.max() > 0:
@@ -103,14 +103,14 @@ def _models(result: xr.Dataset) -> str:
     if np.isfinite(own).any():
         trust = joined(f"{name} {percent(value)}" for name, value in zip(names, own, strict=True) if np.isfinite(value))
         text += (
-            " Read the other way round, where an agent is named best for one person, it is the true one (all being as "
-            f"likely beforehand) with probability: {trust}."
+            " Conversely, if an agent comes out best for a person, the probability that it is the true one (all being "
+            f"equally likely beforehand) is: {trust}."
         )
     return text
 
 
 def _short_models(result: xr.Dataset) -> str:
-    return f"The right agent is named for {percent(_diagonal(result).mean())} of single simulated people."
+    return f"The right agent is found for {percent(_diagonal(result).mean())} of simulated people."
 
 
 def _recovery_picture(found: Analysis, result: xr.Dataset) -> Picture:
@@ -125,7 +125,7 @@ def _recovery_picture(found: Analysis, result: xr.Dataset) -> Picture:
 def _models_picture(result: xr.Dataset) -> Picture:
     caption = (
         "Model recovery, in per cent: (a) how often each agent (column) is best for people simulated by each agent (row); "
-        "(b) how likely each agent (row) is the true one, where an agent (column) is best."
+        "(b) how likely each agent (row) is the true one, given the best agent (column)."
     )
     return Picture("model_recovery", draw_models(result), caption, _short_models(result))
 
@@ -154,17 +154,17 @@ def _recovery_table(result: xr.Dataset) -> Table:
 
 
 def _notes(found: Analysis) -> list[str]:
-    at = "at plausible parameters" if found.few else "at the parameters that people were found to have"
+    at = "at plausible parameters" if found.few else "at people's estimated parameters"
     notes = [
-        f"A rank correlation of {WELL:g} or more is called well, {POORLY:g} to {WELL:g} fairly, less poorly. It may rest on "
-        f"kinds of people who are far apart: the scatter tells whether people of one kind are told apart too. Recovery is "
-        f"measured {at}."
+        f"A rank correlation of {WELL:g} or more counts as well, {POORLY:g} to {WELL:g} as fairly, less as poorly. It "
+        "may rest on kinds of people who are far apart: the scatter plot shows whether people of one kind can be told "
+        f"apart too. Recovery is measured {at}."
     ]
     if found.recovery is not None:
         notes += _between(found.recovery)
     if found.models is not None and found.settings.within:
         notes.append(
-            "Left-out blocks of simulated people are predicted from all others, not only from those of one "
+            "Left-out blocks of simulated people are predicted from all their other blocks, not only from those of one "
             f"{found.settings.within}."
         )
     return notes
@@ -177,14 +177,12 @@ def _between(result: xr.Dataset) -> list[str]:
     pairs = [(i, j) for i in range(len(names)) for j in range(i) if np.isfinite(true[i, j])]
     if not pairs:
         return []
-    text = (
-        "Away from the diagonal, a correlation of a true parameter with the estimate of another means that one is mistaken "
-    )
+    text = "Off the diagonal, a correlation of a true parameter with the estimate of another means that one is mistaken "
     text += "for the other"
     i, j = max(pairs, key=lambda pair: abs(true[pair]))
     if abs(true[i, j]) < ALIKE:
         return [f"{text}."]
     return [
-        f"{text}, unless the true values go together, as they do here: most {names[j]} and {names[i]}, with "
+        f"{text}, unless the true values are themselves correlated, as here: most of all {names[j]} and {names[i]}, with "
         f"ρ = {fixed(true[i, j])} among true values."
     ]

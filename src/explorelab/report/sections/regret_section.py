@@ -1,4 +1,4 @@
-"""Regret, its phenotypes and the paper's."""
+"""Regret and its phenotypes, compared with the paper's."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from explorelab.report.section import Picture, Section, Table, left_out
 KEY, TITLE = "regret", "Regret and phenotypes"
 LONG = {"linear": "linear", "power": "power", "log": "logarithmic"}
 MOST_KINDS = 6
-"""Conditions with more values than this are not laid out."""
+"""Conditions with more values than this get no table."""
 CURVES = {"raw": "on the raw scale", "log-log": "as log R on log t"}
 
 
 def regret_section(found: Analysis) -> Section:
-    """How regret grew, which form each curve has, how sure that is, and what the paper found."""
+    """How regret grew, the form of each curve and its certainty, and what the paper found."""
     result, other = found.phenotypes, found.other_phenotypes
     if result is None or other is None:
         return left_out(KEY, TITLE, found.missing["phenotypes"])
@@ -49,12 +49,12 @@ def regret_section(found: Analysis) -> Section:
 
 
 def _what(result: xr.Dataset) -> tuple[str, str]:
-    """What has a curve, one of them and many."""
+    """The words for what has a curve: singular and plural."""
     return ("block", "blocks") if result.attrs["by"] == "block" else ("person", "people")
 
 
 def _final(result: xr.Dataset) -> tuple[float, float, float, int]:
-    """The mean regret at the end with its interval, and when that is."""
+    """The mean regret at the end, its interval, and the time."""
     known = np.flatnonzero(np.isfinite(result["mean_regret"].values))
     at = int(known[-1])
     low, high = (float(result[f"mean_{end}"][at]) for end in ("low", "high"))
@@ -67,7 +67,7 @@ def _grown(result: xr.Dataset) -> str:
     band = f" (95 % interval {plain(low)} to {plain(high)})" if np.isfinite(low) else ""
     told = f"After {counted(time, 'choice')} the mean observed regret was {plain(mean)}{band}."
     if best == NONE:
-        return f"{told} The mean curve stays where it is and has no form."
+        return f"{told} The mean curve never changes and has no form."
     one = result.sel(form=best)
     form = f"a power law with exponent {fixed(one['mean_b'])}" if best == "power" else f"a {LONG[best]} curve"
     own = "" if best == "power" else f" The exponent of the best power law is {fixed(result['mean_b'].sel(form='power'))}."
@@ -87,7 +87,7 @@ def _labels(result: xr.Dataset) -> str:
     if n == 1:
         sure = _sure(result)
         kept = f", a label that it keeps {percent(sure[0])} of the time when its losses are resampled"
-        return f"The one {_what(result)[0]} with a label is {_only(result)}{kept if np.isfinite(sure[0]) else ''}."
+        return f"The only {_what(result)[0]} with a label is {_only(result)}{kept if np.isfinite(sure[0]) else ''}."
     said = joined(
         f"{whole(one['n_rows'])} ({percent(one['share'], 1)}, 95 % interval "
         f"{percents(one['share_low'], one['share_high'], 1)}) {plural(int(one['n_rows']), 'is', 'are')} {LONG[form]}"
@@ -106,13 +106,13 @@ def _labels(result: xr.Dataset) -> str:
 
 
 def _only(result: xr.Dataset) -> str:
-    """The label of the one row that has one."""
+    """The label of the only row that has one."""
     label = result["label"].values
     return LONG[str(label[label != NONE][0])]
 
 
 def _sure(result: xr.Dataset) -> np.ndarray:
-    """For each labelled row the probability of its own label."""
+    """The probability of each labelled row's own label."""
     label = result["label"].values
     has = label != NONE
     own = np.argmax(label[has][:, None] == np.asarray(FORMS), axis=1)
@@ -124,11 +124,11 @@ def _other(result: xr.Dataset, other: xr.Dataset) -> str:
     if not n:
         return ""
     if n == 1:
-        return f"With the power law fitted as log R on log t, and not on the raw scale, it is {_only(other)}."
+        return f"With the power law fitted as log R on log t instead of on the raw scale, it is {_only(other)}."
     same = (result["label"] == other["label"]).values[result["label"].values != NONE].mean()
     shares = joined(f"{percent(other['share'].sel(form=form), 1)} {LONG[form]}" for form in FORMS)
     told = (
-        "Labels depend on how the power law is fitted. Above it is fitted on the raw scale; fitted as log R on log t, the "
+        "Labels depend on how the power law is fitted. Above, it is fitted on the raw scale; fitted as log R on log t, the "
         f"shares become {shares}, and {percent(same)} of labels stay the same."
     )
     if beside_paper(result):
@@ -156,7 +156,7 @@ def _short(result: xr.Dataset, other: xr.Dataset) -> str:
 
 
 def _caption(result: xr.Dataset) -> str:
-    beside = f", beside those of {paper_people.NAME}" if beside_paper(result) else ""
+    beside = f", next to those of {paper_people.NAME}" if beside_paper(result) else ""
     return (
         "(a) Observed regret of every block, coloured by phenotype, with the mean and its best fit; (b) mean curves by "
         f"phenotype with 95 % bands; (c) shares of phenotypes with 95 % intervals{beside}. "
@@ -206,7 +206,7 @@ def _mean_curve(result: xr.Dataset) -> Table:
 
 
 def _by_condition(found: Analysis, results: tuple[xr.Dataset, xr.Dataset]) -> list[Table]:
-    """Labels by the values of each condition that has a few."""
+    """Labels by the values of each condition that has only a few."""
     tables = []
     for name, values in found.choices.conditions.items():
         kinds = np.unique(np.asarray(values).astype(str))
@@ -224,13 +224,14 @@ def _by_condition(found: Analysis, results: tuple[xr.Dataset, xr.Dataset]) -> li
 
 def _notes(result: xr.Dataset) -> list[str]:
     notes = [
-        "Observed regret is m* t minus the rewards received up to t, m* the largest mean of the block; the label is the "
-        "form with the least squared residuals. “Label kept”: how often curves of that label keep it when their losses are "
-        "resampled in blocks.",
+        "Observed regret is m* t minus the rewards received up to t, where m* is the largest mean of the block; the "
+        "label is the form with the least squared residuals. “Label kept”: how often curves of that label keep it when "
+        "their losses are resampled in blocks.",
     ]
     if beside_paper(result):
         notes.append(
-            "The values of the paper's landscapes are not printed, so that its shares are a yardstick and not a replication."
+            "The paper does not print the values of its landscapes, so its shares are a yardstick, not a target for "
+            "replication."
         )
     without = int((result["label"] == NONE).sum())
     if without:
