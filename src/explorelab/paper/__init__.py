@@ -1,4 +1,4 @@
-"""The paper's simulation figures and their companions, made anew from one command."""
+"""The paper's simulation figures and their companions, reproduced by one command."""
 
 from explorelab.paper.exhibits import EXHIBITS
 from explorelab.paper.reproduce import reproduce

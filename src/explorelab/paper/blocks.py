@@ -1,4 +1,4 @@
-"""Figures about block UCL: regret, cost of transitions, and moves along a graph."""
+"""Figures on block UCL: regret, transition cost, and moves along a graph."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def block_regret(effort: Effort) -> Exhibit:
     finding = (
         f"At T = {whole(horizon)} the mean regret is {whole(last['random'][0])} (sd {whole(last['random'][1])} over "
         f"{effort.replicates(RUNS)} runs, {number(100 * last['random'][1] / last['random'][0], 2)} % of it); the bound is "
-        f"{number(float(bound[-1]) / last['random'][0], 2)} times as large. Nearly all of it is first looks: 99.9 % "
-        "has been "
+        f"{number(float(bound[-1]) / last['random'][0], 2)} times as large. Nearly all of it comes from first visits: "
+        "99.9 % has been "
         f"lost by t = {whole(settled)}. With the lowest arm taken among ties it is {whole(last['lowest'][0])}, "
         f"sd {number(last['lowest'][1], 2)}."
     )
     differs = (
-        "The paper plots the same quantities and says that the variance is small, which holds. How ties are broken is not "
-        f"said there and moves the regret by {percent(abs(last['random'][0] / last['lowest'][0] - 1))}: ten squares tie "
-        "for every mean. The published proof of the bound has a gap (appendix G)."
+        "The paper plots the same quantities and says that the variance is small, which is true. It does not say how ties "
+        f"are broken, which changes the regret by {percent(abs(last['random'][0] / last['lowest'][0] - 1))}: ten "
+        "squares tie for every mean. The published proof of the bound has a gap (appendix G)."
     )
     settings = _settings(effort, "μ₀ = 200", "landscape B, 10 × 10, Gaussian noise of variance 1", horizon)
     return exhibit(drawing, finding, differs, settings, tasks=(task,))
@@ -73,7 +73,7 @@ def _first_time_at(runs: xr.Dataset, share: float) -> int:
 
 
 def block_cost(effort: Effort) -> Exhibit:
-    """Cost of transitions of block UCL, where best arms tie and where they do not, and the published bound."""
+    """Transition cost of block UCL, with and without tied best arms, and the published bound."""
     horizon = effort.horizon(HORIZON, QUICK_HORIZON)
     tied, single = with_costs(landscape("B", noise_var=1.0)), with_costs(profile("B", 1.0))
     agent = block_ucl(**PRIOR, ties="random")
@@ -110,7 +110,7 @@ def _costs_of(paths: np.ndarray, task: Task, times: np.ndarray) -> tuple[np.ndar
 
 
 def _bound_below_best(task: Task, times: np.ndarray) -> np.ndarray:
-    """The published bound on cost with the tied best arms counted as one, which is all that its proof can cover.
+    """The published bound on cost with the tied best arms counted as one, which is all that its proof covers.
 
     sum over arms below the best of (c_i^max + c_*^max) E[s_i], + c_*^max, with the dearest of the best arms as *.
     """
@@ -167,8 +167,8 @@ def _about_costs(
     )
     differs = (
         "The paper draws the bound over the grid's cost without saying that its ten best arms tie. The proof takes one best "
-        "arm: it does not cover moves among best arms, which are most of all moves here. At that rate they "
-        "would pass it in the end: it grows like log log T."
+        "arm: it does not cover moves among best arms, which are most of the moves here. At that rate they "
+        "would eventually exceed it, as it only grows like log log T."
     )
     return finding, differs
 
@@ -193,14 +193,12 @@ def graphical(effort: Effort) -> Exhibit:
         "ties at "
         f"random and {whole(last['lowest'][0])} (sd {number(last['lowest'][1], 2)}) with the lowest arm; the bound is "
         f"{whole(float(bound[-1]) / last['lowest'][0])} times the latter. {percent(early)} has been lost by t = 32: "
-        "with gaps of "
-        "four noise standard deviations and more, walking past every arm is nearly all the exploration there is."
+        "with gaps of four or more noise standard deviations, walking past every arm is nearly all the exploration there is."
     )
     differs = (
         "As in the paper, regret is far below the bound, which counts every change of goal as a visit to every arm. "
-        "The paper "
-        "does not say how ties are broken: at the start all arms tie, and the lowest-first rule walks the line from "
-        "its start."
+        "The paper does not say how ties are broken: at the start all arms tie, and the lowest-first rule walks the line "
+        "from its start."
     )
     settings = _settings(
         effort, "μ₀ = 40", "profile B on a line graph of 10 arms, start at the first, noise variance 6.25", horizon

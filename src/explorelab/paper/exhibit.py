@@ -1,4 +1,4 @@
-"""What one figure of the reproduction consists of."""
+"""The parts of one figure of the reproduction."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ QUICK_REPLICATES = 12
 
 
 class Effort(NamedTuple):
-    """How much to compute, and from which seed."""
+    """How much to compute, and the seed."""
 
     seed: int = 0
     quick: bool = False
     """Few replicates and short horizons: to see that everything works, not to measure anything."""
 
     def replicates(self, full: int) -> int:
-        """So many replicates, or few of them when there is no time."""
+        """The full number of replicates, or few for a quick run."""
         return min(full, QUICK_REPLICATES) if self.quick else full
 
     def horizon(self, full: int, quick: int) -> int:
-        """The full horizon, or the short one when there is no time."""
+        """The full horizon, or the short one for a quick run."""
         return quick if self.quick else full
 
     def times(self, horizon: int, n_full: int) -> list[int]:
-        """About so many times, evenly in log t, up to the horizon; a dozen when there is no time."""
+        """About `n_full` times (a dozen for a quick run) up to the horizon, evenly spaced in log t."""
         n = 12 if self.quick else n_full
         return np.unique(np.geomspace(1, horizon, n).round().astype(int)).tolist()
 
     def simulate(self, agent: Agent, task: Task, horizon: int, replicates: int, **options: Any) -> xr.Dataset:
-        """A simulation from this seed, as silent as the progress bar of the whole needs it."""
+        """A simulation with this seed, without a progress bar of its own."""
         return simulate(agent, task, horizon, self.replicates(replicates), self.seed, progress=False, **options)
 
 
 class Exhibit(NamedTuple):
-    """A figure, the data drawn on it and what is to be said about it."""
+    """A figure, its data and its text."""
 
     figure: Figure
     data: pd.DataFrame
     finding: str
-    """What was found, with its numbers."""
+    """The finding, with its numbers."""
     differs: str
-    """Where this is not what the paper says or shows."""
+    """Where this differs from what the paper says or shows."""
     settings: Mapping[str, str]
-    """Agent, task, replicates, seed: what is needed to do it again."""
+    """Agent, task, replicates, seed: what is needed to reproduce it."""
     note: str = ""
-    """What a reader must know wherever the figure is shown."""
+    """A note shown wherever the figure is."""
 
 
 def exhibit(
     drawing: Drawing, finding: str, differs: str, settings: Mapping[str, str], note: str = "", tasks: tuple[Task, ...] = ()
 ) -> Exhibit:
-    """An exhibit from its drawing; notes, its own and those of its tasks, are written under the figure."""
+    """An exhibit from its drawing, with its own notes and those of its tasks under the figure."""
     said = " ".join(dict.fromkeys([task.note for task in tasks if task.note] + ([note] if note else [])))
     if said:
         drawing.figure.supxlabel(said, x=0.01, ha="left", fontsize=7.5, color=GREY)
@@ -72,7 +72,7 @@ class Entry(NamedTuple):
     """One line of the table of exhibits."""
 
     name: str
-    """What its files are called."""
+    """Name of its files."""
     title: str
     paper: str
     """The figure or passage of the paper that it reproduces or accompanies."""

@@ -14,7 +14,7 @@ EXHIBITS: tuple[Entry, ...] = (
     ),
     Entry(
         "02-limit",
-        "What the upper credible limit is made of",
+        "The parts of the upper credible limit",
         "The paper's three figures on UCB1 and the quantile, section II",
         limit_figures.components,
     ),
@@ -56,7 +56,7 @@ EXHIBITS: tuple[Entry, ...] = (
     ),
     Entry(
         "09-correlated-priors",
-        "Correlated against uncorrelated priors",
+        "Correlated and uncorrelated priors",
         "Companion to the theorem on correlated priors, section IV",
         prior_figures.correlated_priors,
     ),

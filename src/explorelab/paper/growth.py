@@ -1,4 +1,4 @@
-"""Figures about the growth of regret: the published bound, the corrected ones, and the rate itself."""
+"""Figures on the growth of regret: the published bound, the corrected ones, and the rate itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorelab.plots.words import number, whole
 from explorelab.tasks import Task, bandit
 
 POWERS = {1.0: BLUE, 1.34: PURPLE, 1.5: GREEN, 2.0: VERMILION}
-"""The a of the credibility 1 - 1/(K t^a), each with its colour; 4/3 is where the corrected bounds begin."""
+"""Values of a in the credibility 1 - 1/(K t^a), with their colours; the corrected bounds begin at 4/3."""
 
 SIMULATED = (1.0, 1.5, 2.0)
 
@@ -81,7 +81,7 @@ def _about_bounds(two: dict, ten: dict, horizon: int) -> tuple[str, str]:  # typ
         f"{number(ten['simulated'][1.5][0] / ten['simulated'][1.0][0], 2)}."
     )
     differs = (
-        "The paper's appendix on corrected proofs leaves an o(log T) unwritten and draws nothing. Written out, it makes "
+        "The paper's appendix on corrected proofs leaves an o(log T) term implicit and has no figure. Written out, it makes "
         "a = 1.34, just above 4/3, the largest of the bounds here, though its leading term is the smallest of the corrected "
         "ones. For each a, ε is the best for the largest t."
     )
@@ -99,7 +99,7 @@ def _settings(effort: Effort, horizon: int, replicates: int) -> dict[str, str]:
 
 
 def growth(effort: Effort) -> Exhibit:
-    """Regret over log T, and its slope beside those of the Lai-Robbins bound and the published one."""
+    """Regret over log T, and its slope next to those of the Lai-Robbins bound and the published one."""
     task, horizon = ramp(), effort.horizon(100_000, 1000)
     edges = np.array(effort.times(horizon, 21))
     drawing = Drawing([["a", "b"]], height=3.6)
@@ -119,9 +119,8 @@ def growth(effort: Effort) -> Exhibit:
     finding = (
         f"Over the last decade, t = {whole(horizon // 10)} to {whole(horizon)}, regret grows by "
         + ", ".join(f"{number(slope)} ± {number(se, 2)} ({name})" for name, (slope, se) in slopes.items())
-        + f" for each unit of log t (standard error). Lai and Robbins allow no less than {number(rate)} in the long "
-        "run and the "
-        f"published bound allows {number(steepness)}: deterministic UCL is within "
+        + f" per unit of log t (standard error). Lai and Robbins allow no less than {number(rate)} in the long "
+        f"run and the published bound allows {number(steepness)}: deterministic UCL is within "
         f"{number(100 * (deterministic[0] / rate - 1), 2)} % "
         f"of the first and at {number(deterministic[0] / steepness, 2)} of the second."
     )

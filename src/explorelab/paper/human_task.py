@@ -1,4 +1,4 @@
-"""Figures about the human task: its landscapes, and agents that behave like the people who played it."""
+"""Figures on the human task: its landscapes, and agents that behave like the people who played it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab.regret.forms import FORMS, fit_regret_curves, fitted_regret, sha
 from explorelab.tasks.task import TRAINING_PEAK, landscape
 
 MEAN_LABELS = {"A": (6, 23), "B": (4.6, 37), "training": (8.7, 8)}
-"""Where on each profile there is room for its mean."""
+"""Where each profile has room for the label of its mean."""
 
 
 def landscapes(effort: Effort) -> Exhibit:
@@ -45,13 +45,14 @@ def landscapes(effort: Effort) -> Exhibit:
         f"A has mean {a.mean():g}, its only maximum, {a.max():g}, at x = {a.argmax() + 1}, and is concave (every second "
         f"difference is {np.diff(a, 2).max():g} or less). B has mean {b.mean():g}, a local maximum of {b[0]:g} at x "
         "= 1 and the "
-        f"global one, {b.max():g}, at x = {b.argmax() + 1}; ten squares share it. Training is 0 but for one square of 100."
+        f"global one, {b.max():g}, at x = {b.argmax() + 1}; ten squares share it. Training is 0 except for one square "
+        "of 100."
     )
     differs = (
         "The paper's values were printed only in a figure that the source lacks. These satisfy every stated fact, but are "
-        "not the original numbers. A grid of ten has no centre square: the training peak is one of the four."
+        "not the original numbers. A 10 × 10 grid has no centre square: the training peak is one of the middle four."
     )
-    settings = {"Noise": "whole numbers −5 to 5, variance 10", "Seed": "no chance"}
+    settings = {"Noise": "whole numbers −5 to 5, variance 10", "Seed": "none (nothing is random)"}
     return exhibit(drawing, finding.replace("-", "−"), differs, settings, tasks=(tasks["A"],))
 
 
@@ -130,12 +131,10 @@ def _what_was_found(regret: dict[str, xr.DataArray], fits: dict[tuple[str, str],
     error = {name: float(values.std(ddof=1) / np.sqrt(values.size)) for name, values in last.items()}
     finding = (
         f"After {regret['log'].sizes['time']} choices the log agent has lost {whole(last['log'].mean())} ± "
-        f"{number(error['log'], 2)} (standard "
-        "error) and "
+        f"{number(error['log'], 2)} (standard error) and "
         f"the linear agent {whole(last['linear'].mean())} ± {number(error['linear'], 2)}; it loses under a third in "
         f"{percent(third)} of pairs. The linear agent is labelled linear in {percent(best['linear', 'raw'])} of runs "
-        "if the power "
-        f"law is fitted on the raw scale (its median exponent is then {number(exponent)}) and in "
+        f"if the power law is fitted on the raw scale (its median exponent is then {number(exponent)}) and in "
         f"{percent(best['linear', 'log-log'])} if it is fitted as log R on log t; the log agent is labelled log in "
         f"{percent(best['log', 'raw'])} and {percent(best['log', 'log-log'])}."
     )

@@ -1,4 +1,4 @@
-"""Figures about the limit itself: what it is made of, and the bounds on its quantile."""
+"""Figures on the limit itself: its parts, and the bounds on its quantile."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def components(effort: Effort) -> Exhibit:
         f"chosen. For α = 0.1 the limit lies C = {number(theory.upper_quantile(0.1), 4)} standard deviations above the mean."
     )
     differs = (
-        "The paper draws confidence intervals of UCB1 in (a); these are the credible limits of UCL, computed. It prints no "
-        "numbers; means and visits are ours."
+        "The paper draws confidence intervals of UCB1 in (a); these are computed credible limits of UCL. It prints no "
+        "numbers; the means and visits are ours."
     )
     settings = {
         "Belief": f"noise variance 1, uninformative prior, visits {', '.join(map(str, visits))}",
-        "Seed": "no chance",
+        "Seed": "none (nothing is random)",
     }
     return exhibit(drawing, finding, differs, settings)
 
@@ -97,15 +97,14 @@ def quantile_bounds(effort: Effort) -> Exhibit:
     finding = (
         f"Both bounds hold at all {alpha.size} values of α drawn, from 10⁻⁸ to 1/√(2π). With β = 1.02 the upper bound is at "
         f"least {number(slack['β = 1.02'].min())} % too high (at α = {number(alpha[tightest], 2)}); with β = 1 it "
-        "lies below the "
-        f"quantile at every α up to {number(fails.max(), 2)}, by {number(-slack['β = 1'].min(), 2)} % at "
+        f"lies below the quantile at every α up to {number(fails.max(), 2)}, by {number(-slack['β = 1'].min(), 2)} % at "
         f"α = {number(alpha[worst], 2)}, so it is no bound. The smallest β that works is {theory.SMALLEST_BETA:.5f}."
     )
     differs = (
         "The paper shows the two bounds but not the slack. It states β ≥ 1.02 and its proof needs 1.01923; numerically "
         "1.00353 is enough. The α ∈ (0, 1) in the proof is a slip for α ∈ (0, 1/√(2π))."
     )
-    return exhibit(drawing, finding, differs, {"Range": "10⁻⁸ ≤ α < 1/√(2π) = 0.3989", "Seed": "no chance"})
+    return exhibit(drawing, finding, differs, {"Range": "10⁻⁸ ≤ α < 1/√(2π) = 0.3989", "Seed": "none (nothing is random)"})
 
 
 def _draw_bounds(drawing: Drawing, alpha: np.ndarray, quantile: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""The page that shows every exhibit: one file that needs no other, made from a template."""
+"""The page that shows every exhibit: one self-contained file, made from a template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIBRARIES = ("explorelab", "jax", "numpy", "scipy", "matplotlib", "pandas", "xar
 
 
 class Shown(NamedTuple):
-    """An exhibit with its line in the table and its files."""
+    """An exhibit with its entry in the table and its files."""
 
     entry: Entry
     exhibit: Exhibit
@@ -22,7 +22,7 @@ class Shown(NamedTuple):
 
 
 def render(shown: list[Shown], effort: Effort, command: str) -> str:
-    """The page as HTML, figures and style inside; the same exhibits give the same page."""
+    """The page as HTML, with figures and style embedded; the same exhibits give the same page."""
     versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
     exhibits = [
         {

@@ -1,4 +1,4 @@
-"""Figures about priors: correlated against uncorrelated, and good against bad ones."""
+"""Figures on priors: correlated and uncorrelated, good and bad."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCALES = {0.0: INK, 1.0: BLUE, 4.0: GREEN, 16.0: VERMILION}
 
 PRIOR_MEAN, PRIOR_VAR = 30.0, 400.0
 VARIANCES_OF = 40
-"""Runs whose posterior variances are worked out."""
+"""Number of runs whose posterior variances are computed."""
 
 
 def correlated_priors(effort: Effort) -> Exhibit:
@@ -109,8 +109,8 @@ def _about_correlation(
     )
     differs = (
         "The paper states the theorem on variances without a figure. It is true, but the printed proof sums over too many "
-        "elements: the update of a variance is Σᵢᵢ − Σᵢⱼ² / (σₛ² + Σⱼⱼ) for a reward at arm j. How much it helps is a "
-        "matter of the length scale: with λ = 1 the agent loses nearly as much as without correlation."
+        "elements: the update of a variance is Σᵢᵢ − Σᵢⱼ² / (σₛ² + Σⱼⱼ) for a reward at arm j. How much it helps "
+        "depends on the length scale: with λ = 1 the agent loses nearly as much as without correlation."
     )
     return finding, differs
 
@@ -162,18 +162,18 @@ def _draw_quality(drawing: Drawing, effort: Effort, task: Task) -> dict[float, t
 
 
 class Growth(NamedTuple):
-    """How regret grew under one prior and schedule."""
+    """Growth of regret under one prior and schedule."""
 
     last: float
     slope: float
-    """Over log t, in the last decade."""
+    """Slope over log t in the last decade."""
     slope_se: float
     onset: int
     """The first recorded time at which mean regret exceeds 1."""
 
 
 def _draw_good_prior(drawing: Drawing, effort: Effort, task: Task) -> dict[tuple[str, float], Growth]:
-    """Regret over time for a = 1 and 2 under a good and an uninformative prior, drawn; and what it came to."""
+    """Draw regret over time for a = 1 and 2 under a good and an uninformative prior; return its growth."""
     horizon = effort.horizon(100_000, 1000)
     times = np.array(effort.times(horizon, 41))
     drawing.panel("b", "(b) Regret over time", "choice t", "mean regret", log="x", ylim=(0, 1700), xlim=(1, horizon))
@@ -214,21 +214,18 @@ def _about_priors(
     wakes = (theory.CREDIBILITY_SCALE * norm.sf(second / np.sqrt(GOOD_VAR))) ** -0.5
     finding = (
         f"(a) With ζ near 0 every prior mean gives a regret of about {whole(vague)}. With ζ near 10 regret is {bad}: "
-        "too low a "
-        "prior is far worse than too high a one. (b) With its true mean as each arm's prior mean, variance "
+        "too low a prior is far worse than too high a one. (b) With its true mean as each arm's prior mean, variance "
         f"{GOOD_VAR:g} and a = 2, "
         f"regret at T = {whole(horizon)} is {whole(good.last)} against {whole(bare.last)} without a prior; over the "
-        "last decade it "
-        f"grows by {number(good.slope)} ± {number(good.slope_se, 2)} against {number(bare.slope)} ± "
-        f"{number(bare.slope_se, 2)} for "
-        "each unit of log t."
+        f"last decade it grows by {number(good.slope)} ± {number(good.slope_se, 2)} against {number(bare.slope)} ± "
+        f"{number(bare.slope_se, 2)} for each unit of log t."
     )
     differs = (
-        "The paper calls regret under a good prior of small variance sub-logarithmic. Here it is put off: an arm "
+        "The paper calls regret under a good prior of small variance sub-logarithmic. Here it is only delayed: an arm "
         "stays unseen "
         f"until its limit passes the best arm's, for the nearest arm at about t = {whole(good.onset)}, and then costs about "
         f"4σₛ²/Δ = {4 * NOISE_VAR / nearest:g} for each unit of log t, as it would without a prior (for the next arm "
         "this comes after "
-        f"t = {whole(float(f'{wakes:.1g}'))}). And ζ does not tell a prior that is too low from one that is too high."
+        f"t = {whole(float(f'{wakes:.1g}'))}). And ζ does not distinguish a prior that is too low from one that is too high."
     )
     return finding, differs

@@ -1,4 +1,4 @@
-"""Making the whole reproduction: every figure, its files and the page, in one go and all at once."""
+"""Make the whole reproduction: every figure, its files and the page, all or nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab.plots.style import save, style
 
 
 def reproduce(out: Path | str, seed: int = 0, quick: bool = False, progress: bool | None = None) -> Path:
-    """Make every figure of the reproduction in the folder `out`, and the page `out/index.html`, whose path comes back.
+    """Make every figure of the reproduction in the folder `out`, and the page `out/index.html`; return its path.
 
     Figures lie in `out/figures`, each as PNG, SVG and the CSV of the data drawn. Everything is made in a folder aside and
     moved into place at the end, so that what stands in `out` is always one complete run; other files there are left alone.

@@ -1,4 +1,4 @@
-"""The paper's algorithms among others, on one Gaussian task."""
+"""The paper's algorithms and their rivals on one Gaussian task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, VERMI
 from explorelab.plots.words import number, whole
 
 RANGE = 2.0
-"""Gaussian rewards of variance 1 have the tails that the proofs of UCB1, UCB2 and UCB-V ask of rewards in [0, 2]."""
+"""Gaussian rewards of variance 1 have the tails that the proofs of UCB1, UCB2 and UCB-V require of rewards in [0, 2]."""
 
 
 class Rival(NamedTuple):
@@ -26,7 +26,7 @@ class Rival(NamedTuple):
     name: str
     build: Callable[[], Agent]
     colour: str = GREY
-    """Drawn over time as well, in this colour, if it is not grey."""
+    """Colour of its curve over time; a grey one has no curve."""
     line: str = "-"
 
 
@@ -70,8 +70,7 @@ def comparison(effort: Effort) -> Exhibit:
     _draw_ranking(drawing, entered, runs, float(yardstick[-1]))
     settings = {
         "Agents": "as named, priors uninformative (GP-UCB: prior mean 1.5, variance 1, β scaled by 0.2), UCL with K "
-        "= √(2πe), a = 1; "
-        f"UCB1, UCB2 and UCB-V told a reward range of {RANGE:g}",
+        f"= √(2πe), a = 1; UCB1, UCB2 and UCB-V with a reward range of {RANGE:g}",
         "Task": "ten arms, means evenly from 0 to 3, Gaussian noise of variance 1, known to those that use it",
         "Horizon": f"T = {whole(horizon)}",
         "Replicates": str(effort.replicates(500)),
@@ -115,20 +114,19 @@ def _about_rivals(runs: dict[str, xr.Dataset], yardstick: float, horizon: int) -
     ours = [f"{name} is number {order.index(name) + 1} of {len(order)} ({said[name]})" for name in OURS]
     finding = (
         f"At T = {whole(horizon)} the lowest mean regret (± standard error) is that of {leaders}. Of the paper's "
-        "algorithms, "
-        f"{', '.join(ours)}; feedback cooling costs nothing that can be seen against the deterministic rule. "
-        f"The Lai-Robbins line stands at {whole(yardstick)}.{_rarely_lost(runs)}"
+        f"algorithms, {', '.join(ours)}; feedback cooling has no visible cost compared with the deterministic rule. "
+        f"The Lai-Robbins line is at {whole(yardstick)}.{_rarely_lost(runs)}"
     )
     differs = (
         "The paper compares with UCB1 in words only; this figure is ours. The Lai-Robbins line is asymptotic, a "
-        "slope and not "
-        "a bound at a finite T: those beneath it do not contradict it. UCB1, UCB2 and UCB-V were made for bounded rewards."
+        "slope and not a bound at finite T: rules below it do not contradict it. UCB1, UCB2 and UCB-V were made for "
+        "bounded rewards."
     )
     return finding, differs
 
 
 def _rarely_lost(runs: dict[str, xr.Dataset]) -> str:
-    """A sentence on the rules whose mean regret is above that of nine runs in ten: a few runs never find the best arm."""
+    """A sentence on rules whose mean regret exceeds that of nine runs in ten: a few runs never find the best arm."""
     final = {name: run["regret"].isel(time=-1) for name, run in runs.items()}
     odd = [name for name, values in final.items() if float(values.mean()) > float(values.quantile(0.9))]
     if not odd:
