@@ -26,6 +26,10 @@ test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql
 	$(PYTHON) -m pytest -q -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 
+.PHONY: test-python
+test-python: page  ## the quick tests with Python 3.13 too, where it is installed
+	scripts/test-python.sh 3.13
+
 check: setup page  ## format, lint, types, import layers
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .

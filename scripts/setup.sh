@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv with explorelab and what its tests and checks need; does nothing when that is already so.
-# `scripts/setup.sh 3.13` makes .venv-3.13 with that Python instead.
+# `scripts/setup.sh 3.13` makes .venv-3.13 with that Python instead, and ends with status 3 where there is none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,7 +31,7 @@ find_python() {
 }
 
 python=$(find_python) || {
-  [ -z "$wanted" ] || { echo "Python $wanted was not found." >&2; exit 1; }
+  [ -z "$wanted" ] || { echo "Python $wanted was not found." >&2; exit 3; }
   echo "explorelab needs Python 3.12 or newer, and none was found (looked for python3.12 to python3.14, python3 and pyenv's): install one." >&2
   exit 1
 }
