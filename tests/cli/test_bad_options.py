@@ -156,7 +156,7 @@ def test_nonsense_for_a_setting_of_the_run_is_refused_in_a_sentence(key: str) ->
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_nonsense_for_a_parameter_in_a_file_is_refused_in_a_sentence(name: str) -> None:
-    from explorelab.agents.naming import parameters_of
+    from explorelab.agents.registry import parameters_of
 
     said = {
         f"{key} = {value!r}": tried(lambda key=key, value=value: run_file.build_agent({"name": name, key: value}))

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ndtri_exp
 
 import explorelab as xl
-from explorelab.agents.naming import parameters_of
+from explorelab.agents.registry import parameters_of
 from explorelab.agents.rules.choice import probability_matching, probability_matching_joint
 from explorelab.agents.rules.quantiles import upper_quantile
 from explorelab.simulation.precision import origin_of, why_not

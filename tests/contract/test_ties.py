@@ -11,7 +11,7 @@ from scipy import stats
 
 import explorelab as xl
 from explorelab.agents.factors import Chance, Moment
-from explorelab.agents.naming import parameters_of
+from explorelab.agents.registry import parameters_of
 from explorelab.agents.rules.choice import GREEDY, smallest_gap
 from explorelab.choices.writing import choices_from_runs
 from explorelab.fitting.likelihood import blocks_of, log_likelihoods, ways_of

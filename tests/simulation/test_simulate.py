@@ -12,7 +12,7 @@ import xarray as xr
 from scipy import stats
 
 import explorelab as xl
-from explorelab.agents.naming import parameters_of
+from explorelab.agents.registry import parameters_of
 from tests.support.beliefs import choosing_and_committing, one_of_each
 
 CURVES = ["regret", "observed_regret", "transitions", "cost"]

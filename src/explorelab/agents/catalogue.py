@@ -8,7 +8,7 @@ from typing import Any
 from explorelab._support import checks
 from explorelab.agents.builder_docs import summary_of
 from explorelab.agents.naming import parameters_of
-from explorelab.agents.registry import AGENTS
+from explorelab.agents.registry import AGENTS, parameters_of
 
 
 def catalogue(name: str | None = None) -> list[dict[str, Any]]:

@@ -14,10 +14,8 @@ from explorelab._support.name_value import name_and_value
 from explorelab.agents import Agent
 from explorelab.agents.factors import Params
 from explorelab.agents.named.ucl import PRIOR
-from explorelab.agents.naming import agent_named, parameters_of
-from explorelab.agents.parameters import Units, searchable
-from explorelab.agents.ranges import check_range
-from explorelab.agents.registry import assumes_noise
+from explorelab.agents.parameters import Units, check_range, searchable
+from explorelab.agents.registry import agent_named, assumes_noise, parameters_of
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of

@@ -14,7 +14,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab.agents import Agent
-from explorelab.agents.naming import agent_named
+from explorelab.agents.registry import agent_named
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorelab.agents.naming import split_name
+from explorelab.agents.registry import split_name
 from explorelab.agents.scales import SCALES
 from explorelab.fitting.identified import MOST_LEFT, TIED
 from explorelab.fitting.model import parsed

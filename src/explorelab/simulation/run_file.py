@@ -84,7 +84,7 @@ def _beside(path: Path, value: Any) -> Any:
 def build_agent(table: Table) -> Agent:
     """The agent that a table describes: its name, and any of its parameters."""
     # Late: agents need JAX, for which a mistake in the file should not wait.
-    from explorelab.agents.naming import agent_named, parameters_of
+    from explorelab.agents.registry import agent_named, parameters_of
 
     given = dict(table)
     name = given.pop("name", "deterministic-ucl")

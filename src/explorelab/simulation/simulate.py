@@ -15,8 +15,7 @@ from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.agents.factors import Agent
-from explorelab.agents.parameters import about
-from explorelab.agents.ranges import check_range
+from explorelab.agents.parameters import about, check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning
 from explorelab.simulation.precision import why_not

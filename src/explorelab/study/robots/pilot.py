@@ -130,7 +130,7 @@ def cast(study: Study, n: int, seed: int, agents: Sequence[str | Agent] | None =
 
 def _built(agent: str | Agent, study: Study) -> Agent:
     """The agent, with values that suit the study's rewards where only a name is given."""
-    from explorelab.agents.naming import agent_named, parameters_of
+    from explorelab.agents.registry import agent_named, parameters_of
 
     if not isinstance(agent, str):
         return agent
