@@ -8,6 +8,7 @@ import pandas as pd
 from explorelab.choices.checks.look import Look, Trials
 from explorelab.choices.checks.order import people_table
 from explorelab.choices.checks.schema import conditions_of
+from explorelab.choices.checks.values import MEASURES
 from explorelab.choices.columns import as_numbers, as_text, codes_of, typed
 from explorelab.choices.table import NOWHERE, Choices, Exclusion, Layout
 
@@ -127,7 +128,7 @@ def _table(look: Look, trials: Trials, kept: np.ndarray) -> pd.DataFrame:
     for name in frame.columns:
         if name in ("missed", "forced"):
             table[name] = getattr(trials, name)[kept]
-        elif name == "reaction_time_ms":
+        elif name in MEASURES:
             table[name] = as_numbers(frame[name])[0]
         elif name == "available":
             table[name] = as_text(frame[name])

@@ -23,6 +23,7 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.toml_file import SettingError, read_toml, shown, told_where
+from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.table import PLAYERS, Layout
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task
@@ -30,8 +31,6 @@ from explorelab.tasks.arms_table import Arms
 from explorelab.tasks.places import grid_places, grid_shape
 from explorelab.tasks.task_table import CHOICES_KEYS, Door, read_task_table
 
-COLUMNS = ("participant", "block", "trial", "arm", "x", "y", "reward", "available", "missed", "forced", "reaction_time_ms")
-"""Columns with a meaning; every other one is a condition."""
 DOOR = Door(more=CHOICES_KEYS)
 ONLY_SIMULATED = ("graph", "directed", "costs", "cost_kind", "cost_scale")
 """Settings of a task that `simulate` needs and choices do not."""

@@ -16,11 +16,12 @@ from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import check_writable, write_bytes, write_whole
+from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.checks.schema import look_at
 from explorelab.choices.raw import raw_of_frame
 from explorelab.choices.reading import choices_from_frame
 from explorelab.choices.table import NOWHERE, Choices, Layout
-from explorelab.choices.task_file import COLUMNS, AnyTask, DataTask, is_grid, layout_of
+from explorelab.choices.task_file import AnyTask, DataTask, is_grid, layout_of
 from explorelab.errors import InputError
 from explorelab.tasks import Task
 

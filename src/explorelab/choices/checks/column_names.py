@@ -1,4 +1,4 @@
-"""What other files call the columns of a file of choices: to suggest a name, never to take one for granted."""
+"""The columns of a file of choices, and what other files call them: to suggest a name, never to take one for granted."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-from explorelab.choices.task_file import COLUMNS
-
-ALSO_CALLED = {
+COLUMNS: dict[str, tuple[str, ...]] = {
     "participant": (
         *("subject", "subj", "sub", "id", "person", "pid", "ppt", "user", "worker", "player", "respondent", "sid", "ss"),
         *("subject id", "subj id", "sub id", "participant id", "part id", "ppt id", "person id", "user id", "worker id"),
@@ -34,6 +32,8 @@ ALSO_CALLED = {
         *("choice", "action", "option", "response", "resp", "chosen", "selected", "selection", "bandit", "machine", "deck"),
         *("key", "arm id", "arm chosen", "chosen arm", "choice id", "chosen option", "selected arm", "pick", "decision"),
     ),
+    "x": (),
+    "y": (),
     "reward": (
         *("outcome", "payoff", "points", "score", "r", "feedback", "payout", "win", "gain", "rew", "rewards", "outcomes"),
         *("reward value", "value", "return", "payoffs", "earnings"),
@@ -43,7 +43,9 @@ ALSO_CALLED = {
     "forced": ("force", "instructed", "forced choice", "is forced", "revealed"),
     "reaction_time_ms": ("rt", "reaction time", "response time", "rt ms", "latency"),
 }
-"""In lower case; spaces stand for whatever separates words, or for nothing."""
+"""Columns with a meaning, every other one being a condition; and other names of each, in lower case, where spaces stand for
+whatever separates words, or for nothing."""
+ALSO_CALLED = {name: others for name, others in COLUMNS.items() if others}
 
 
 def near(name: str, columns: Iterable[object]) -> str:

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from explorelab.choices.checks import arms, order, values
-from explorelab.choices.checks.column_names import ALSO_CALLED, how_to_rename, near
+from explorelab.choices.checks.column_names import ALSO_CALLED, COLUMNS, how_to_rename, near
 from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.raw import Raw, raw_of_frame
-from explorelab.choices.task_file import COLUMNS, AnyTask, DataTask, task_of
+from explorelab.choices.task_file import AnyTask, DataTask, task_of
 
 NEEDED = ("participant", "trial", "reward")
 
@@ -93,7 +93,8 @@ def _read(look: Look) -> Trials | None:
     missed, forced = values.flags(look, "missed"), values.flags(look, "forced")
     arm, layout, available = arms.arms(look, missed, forced)
     reward = values.rewards(look, missed)
-    values.check_reaction_times(look)
+    for check in values.MEASURES.values():
+        check(look)
     pairs = participant * max(len(blocks), 1) + block
     group = pd.factorize(pairs)[0]
     readable = known & (participant >= 0) & (block >= 0)

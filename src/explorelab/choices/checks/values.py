@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -100,6 +102,10 @@ def check_reaction_times(look: Look) -> None:
         look.warnings.append(
             Problem(look.called(column), message, cause="Are they in seconds? They should be in milliseconds.")
         )
+
+
+MEASURES: dict[str, Callable[[Look], None]] = {"reaction_time_ms": check_reaction_times}
+"""Columns of numbers that are kept in the table and that no fit reads, each with its check."""
 
 
 def varies_within(look: Look, column: str, group: np.ndarray) -> np.ndarray:
