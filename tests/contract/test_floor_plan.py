@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import runpy
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import explorelab
 
 SOURCE = Path(explorelab.__file__).parent
 TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
 MOST_ENTRIES = 14
 WITHOUT_CODE = {"static", "templates"}
 """Folders of files that the package hands out or reads."""
@@ -69,3 +72,15 @@ def test_tests_lie_where_their_subjects_lie() -> None:
     about = [folder.relative_to(TESTS) for folder in folders(TESTS)]
     mirrored = [folder for folder in about if not WITHOUT_SUBJECT & set(folder.parts)]
     assert [folder.as_posix() for folder in mirrored if not (SOURCE / folder).is_dir()] == []
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_files_that_contributors_are_sent_to_exist(page: str) -> None:
+    named_files = re.findall(r"`([\w.][\w./-]*/[\w./-]*)`", (ROOT / page).read_text(encoding="utf-8"))
+    assert len(named_files) > 10
+    assert [name for name in named_files if not (SOURCE / name).exists() and not (ROOT / name).exists()] == []
+
+
+def test_the_picture_of_the_layers_shows_those_that_are_checked() -> None:
+    drawn = runpy.run_path(str(ROOT / "scripts" / "architecture.py"))["picture"]()
+    assert (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8") == drawn

@@ -7,7 +7,6 @@ from typing import Any
 
 from explorelab._support import checks
 from explorelab.agents.builder_docs import summary_of
-from explorelab.agents.naming import parameters_of
 from explorelab.agents.registry import AGENTS, parameters_of
 
 

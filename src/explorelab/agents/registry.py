@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, NamedTuple
 
-from explorelab.agents.builder_docs import with_parameters
 from explorelab._support import checks
+from explorelab.agents.builder_docs import with_parameters
 from explorelab.agents.factors import Agent, Params, Rule
 from explorelab.agents.rules.habits import HABITS, with_habits
 from explorelab.errors import unknown_name

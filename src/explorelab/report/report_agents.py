@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from explorelab.agents import AGENTS, Agent
 from explorelab.agents.builder_docs import summary_of
-from explorelab.agents.naming import split_name
 from explorelab.agents.registry import split_name
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
