@@ -58,12 +58,13 @@ def page(results: dict[str, Any]) -> str:
         "",
         "![Seconds against the number of people: a straight line](people-scaling.png)",
         "",
-        f"The target was 180 s and 2 048 MiB for 326 people; measured: {last['seconds']:.0f} s and {last['peak_mib']:.0f} MiB.",
+        f"The target was 180 s and 2 048 MiB for 326 people; measured: {last['seconds']:.0f} s and "
+        f"{last['peak_mib']:.0f} MiB.",
         "",
         "The floor is the same objective in NumPy (one Cholesky factor per person, no loop over trials), minimised by",
         f"SciPy's L-BFGS-B with numerical gradients from the same 10 starts, one core, {floor['people']} people: "
-        f"{floor_each:.1f} s per person ({floor['evaluation_ms']:.2f} ms per evaluation). Ours: {per_person:.2f} s per person on "
-        f"two cores, {last['processor_s'] / last['people']:.2f} s of processor time, "
+        f"{floor_each:.1f} s per person ({floor['evaluation_ms']:.2f} ms per evaluation). Ours: {per_person:.2f} s "
+        f"per person on two cores, {last['processor_s'] / last['people']:.2f} s of processor time, "
         f"{floor_each / per_person:.0f} times faster "
         f"({floor_each * last['people'] / last['processor_s']:.0f} by processor time).",
         "",

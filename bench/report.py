@@ -119,8 +119,8 @@ def _peers(results: dict[str, Any]) -> str:
         "## Against other libraries",
         "",
         "Each library runs through its public interface, with its policy closest to UCL, in its own environment, on the "
-        "same bandits, results included; best of three repeats. There are fewer replicates than above where it would take too "
-        "long; all figures are per decision.",
+        "same bandits, results included; best of three repeats. There are fewer replicates than above where it would take "
+        "too long; all figures are per decision.",
     ]
     for name in WORKS:
         rows = sorted((p for p in results.get("peers", []) if p.get("work") == name), key=lambda p: p["ns_per_decision"])
@@ -147,7 +147,8 @@ def _peers(results: dict[str, Any]) -> str:
         "",
         "pymab's policy runs in Rust; most of its time goes into checking and copying its results. With a fixed quantile a "
         "policy may lock on to a wrong arm, so its regret at one horizon says nothing about the next. SMPyBandits could use "
-        "both cores, but its parallel mode fails on Python 3.11 (it seeds with NumPy integers); halve its time for a rough guess.",
+        "both cores, but its parallel mode fails on Python 3.11 (it seeds with NumPy integers); halve its time to "
+        "compare.",
     ]
     return "\n".join(lines)
 
@@ -232,8 +233,8 @@ def _method(results: dict[str, Any]) -> str:
             "variance 10.",
             "- explorelab and the loops take turns, once each in each of five rounds, after a first call that compiles; the "
             "best and the median are over rounds. Times are wall-clock; *processor* is the time of all threads together.",
-            "- `explorelab` computes what the loops compute, statistics only; *default arguments* also keeps every replicate's "
-            "curve.",
+            "- `explorelab` computes what the loops compute, statistics only; *default arguments* also keeps every "
+            "replicate's curve.",
             "- The libraries run afterwards, one at a time, with nothing else of ours running.",
             "- Each part is from the last run that measured it (in brackets, the load per core before it began): "
             + ", ".join(f"{name} {day} ({results['loads'][name]:.1f})" for name, day in results["days"].items())

@@ -76,9 +76,9 @@ rewards, with unrelated neighbours. `rewards × 2.5`: the best mean is 125 to 15
 """
 
 RECOMMENDED = """
-**8 blocks of 90 choices on 25 squares, rewards up to 125**, recovers all four parameters in all three groups (ρ of {least} or
-more). Rewards as high as people's limits for unseen squares turn exploring into a decision: giving up the best known square
-for an unseen one, at a time that separates μ₀ from σ₀ while the limit grows with t. More blocks repeat that decision: a
+**8 blocks of 90 choices on 25 squares, rewards up to 125**, recovers all four parameters in all three groups (ρ of {least}
+or more). Rewards as high as people's limits for unseen squares make exploring a decision: giving up the best known
+square for an unseen one, at a time that separates μ₀ from σ₀ while the limit grows with t. More blocks repeat that decision: a
 person explores once a block, so a block is about one observation of a prior. Neither suffices alone. More choices than
 squares (T = 180, or 25 squares) reveal the linear group's temperature, and nothing else; with high rewards and two
 blocks, 25 squares do no better than 100 (8 blocks with high rewards were tried only on 25). Less noise, rougher landscapes
@@ -166,9 +166,9 @@ def _why() -> str:
 All four parameters are recovered if people differ as much as the paper's two examples. **Among people who are all like
 the linear example, only λ is**: σ₀² and υ leave no trace, μ₀ a weak one. Such a person values an unseen square at
 μ₀ + σ₀ Φ⁻¹(1 − 1/(K t)): 52 at first, 92 at the tenth choice, 118 at the last, while no square pays more than 60 on average
-and the temperature is 4. So {new:.0f} % of the linear example's 90 choices are untried squares, whatever the parameters: with
-100 squares, the block ends before anything else can be seen. The intervals are rightly wide, except where the prior's centre,
-far from the truth, dominates (σ₀²: 84 % covered).
+and the temperature is 4. So {new:.0f} % of the linear example's 90 choices are untried squares, whatever the parameters:
+with 100 squares, the block ends before anything else can be seen. The intervals are rightly wide, except where the prior's
+centre, far from the truth, dominates (σ₀²: 84 % covered).
 """
 
 

@@ -117,16 +117,16 @@ estimates. Under `em` the group's prior is learned in each fold from training ro
 
 **situated-ucl** is the paper's stochastic UCL with a correlated prior (Matern 3/2) for someone with a position: a walk
 costs the logarithm of its length, the last square and untried squares are attractive, and some choices lapse. All
-parameters are fitted for each person: prior mean, prior variance, length scale, temperature, stickiness, travel cost, novelty,
-lapse. Medians over folds: {medians}.
+parameters are fitted for each person: prior mean, prior variance, length scale, temperature, stickiness, travel cost,
+novelty, lapse. Medians over folds: {medians}.
 
 ![Repeats, new squares, reward and walks of people and of both models](wu2018.png)
 
 Simulated with each person's own estimates (40 copies of the group): the plain stochastic UCL repeats squares too early and
 too rarely, returns to old squares too soon and jumps across the grid; people mostly step to a neighbouring square, which
-the cost of walking and the attraction of new and last squares reproduce (a, b, d; the bend at 21 is where short rounds end). Neither
-model reproduces how well people do early and how little they gain late (c): people find good squares faster than the models
-and then leave them more often.
+the cost of walking and the attraction of new and last squares reproduce (a, b, d; the bend at 21 is where short rounds end).
+Neither model reproduces how well people do early and how little they gain late (c): people find good squares faster than the
+models and then leave them more often.
 
 Its median novelty is large and its prior variance small: the attraction of new squares replaces much of the uncertainty
 bonus, and the two should be read together. {_ahead(results["situated-ucl"])}
