@@ -21,9 +21,25 @@ NAMES = [entry.name for entry in EXHIBITS]
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    """The page of one quick run."""
-    return reproduce(tmp_path_factory.mktemp("reproduced") / "out", seed=3, quick=True, progress=False)
+def run(tmp_path_factory):
+    """The page of one quick run, and the exhibits on it."""
+    made = []
+
+    def remembering(entry):
+        def make(effort):
+            made.append(entry.make(effort))
+            return made[-1]
+
+        return entry._replace(make=make)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MODULE, "EXHIBITS", tuple(map(remembering, EXHIBITS)))
+        return reproduce(tmp_path_factory.mktemp("reproduced") / "out", seed=3, quick=True, progress=False), made
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return run[0]
 
 
 # The page and its files -----------------------------------------------------------------------------------------------
@@ -108,24 +124,23 @@ def _lines(exhibit):
                 yield np.asarray(x, dtype=float), np.asarray(y, dtype=float)
 
 
-def test_a_second_run_gives_the_same_bytes_and_data_are_what_is_drawn(page, tmp_path, monkeypatch):
-    made = []
-
-    def remembering(entry):
-        def make(effort):
-            made.append(entry.make(effort))
-            return made[-1]
-
-        return entry._replace(make=make)
-
-    monkeypatch.setattr(MODULE, "EXHIBITS", tuple(map(remembering, EXHIBITS)))
-    again = reproduce(tmp_path / "deeper" / "again", seed=3, quick=True, progress=False)
-    for path in sorted((page.parent / "figures").iterdir()):
-        assert (again.parent / "figures" / path.name).read_bytes() == path.read_bytes(), path.name
-    for exhibit in made:
+def test_data_are_what_is_drawn(run):
+    assert len(run[1]) == len(EXHIBITS)
+    for exhibit in run[1]:
         curves = [group[["x", "y"]].to_numpy() for _, group in exhibit.data.groupby(["panel", "curve", "part"], sort=False)]
         for x, y in _lines(exhibit):
             assert any(len(c) == len(x) and (c[:, 0] == x).all() and (c[:, 1] == y).all() for c in curves)
+
+
+@pytest.mark.parametrize(
+    "again", [EXHIBITS[::4], pytest.param(EXHIBITS, marks=pytest.mark.slow)], ids=["every fourth figure", "every figure"]
+)
+def test_a_second_run_gives_the_same_bytes(page, tmp_path, monkeypatch, again):
+    monkeypatch.setattr(MODULE, "EXHIBITS", again)
+    figures = reproduce(tmp_path / "deeper" / "again", seed=3, quick=True, progress=False).parent / "figures"
+    assert len(list(figures.iterdir())) == 3 * len(again)
+    for path in figures.iterdir():
+        assert path.read_bytes() == (page.parent / "figures" / path.name).read_bytes(), path.name
 
 
 # Where it cannot write ------------------------------------------------------------------------------------------------
