@@ -99,7 +99,7 @@ def warning_of(fit: xr.DataTree) -> str:
 def warn_if_failed(fit: xr.DataTree) -> None:
     """Warn of chains that were kept although they have not converged."""
     if str(fit.attrs.get("convergence", "")).startswith(FAILED):
-        warnings.warn(warning_of(fit), ConvergenceWarning, skip_file_prefixes=(str(Path(__file__).parents[1]),))
+        warnings.warn(warning_of(fit), ConvergenceWarning, skip_file_prefixes=(str(Path(__file__).parents[2]),))
 
 
 def examined(posterior: xr.Dataset, stats: xr.Dataset, max_tree_depth: int = 10) -> Report:
