@@ -61,7 +61,6 @@ ALWAYS_SEVERAL = {
     "report/sections/comparison_section.py: {whole(n)} people",
     "report/sections/data_section.py: {whole(high)} trials",
     "report/sections/prediction_section.py: {len(known)} statistics",
-    "report/sections/prediction_section.py: {len(out)} of people",
     "report/sections/prediction_section.py: {n} respects",
     "theory/promise.py: {n_best} arms",
 }
