@@ -109,9 +109,9 @@ GOOD = {"centre": 1.0, "spread": 1.0, "low": 0.5, "high": 2.0}
     ("name", "changes", "told"),
     [
         ("temperature", {}, "has a parameter temperature already"),
-        ("two words", {}, "a word that Python takes for a name"),
+        ("two words", {}, "a valid Python name"),
         ("pluck", {"scale": "sqrt"}, "unknown scale 'sqrt'"),
-        ("pluck", {"low": np.nan}, "low of pluck must not hold NaN"),
+        ("pluck", {"low": np.nan}, "low of pluck must not contain NaN"),
     ],
 )
 def test_what_cannot_be_added_is_refused(name, changes, told):
@@ -123,7 +123,7 @@ def test_what_cannot_be_added_is_refused(name, changes, told):
     ("changes", "told"),
     [
         ({"low": 3.0}, "low below high"),
-        ({"low": -1.0, "scale": "log"}, "log is of numbers above 0"),
+        ({"low": -1.0, "scale": "log"}, "log needs numbers above 0"),
         ({"spread": lambda units: "x"}, "spread of courage must be a number"),
     ],
 )

@@ -192,7 +192,7 @@ def test_blank_rows_are_passed_over_and_rows_keep_their_numbers(tmp_path: Path) 
     lines[3:3] = ["", ",,,,"]
     report = check_choices(written(tmp_path, "\n".join([*lines, "", ""])), FOUR)
     assert [problem.row for problem in report.problems] == [13]
-    assert "Blank rows were passed over: 3 (rows 4, 5, " in " ".join(report.notes)
+    assert "Blank rows were skipped: 3 (rows 4, 5, " in " ".join(report.notes)
 
 
 def test_rows_with_too_many_or_too_few_values_are_reported_with_the_others(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_a_task_file_of_simulate_is_read_and_what_only_simulate_needs_is_noted(t
     assert report.choices.layout.noise_var == 10
     assert report.choices.layout.places is not None
     assert report.choices.layout.places.ravel().tolist() == [0, 1, 2, 3]
-    assert report.notes == ["Settings that only simulate needs were passed over: costs."]
+    assert report.notes == ["Settings that only simulate needs were ignored: costs."]
 
 
 def test_a_task_that_can_be_simulated_says_what_the_arms_are() -> None:

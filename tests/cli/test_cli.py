@@ -136,8 +136,8 @@ BAD = {
     "no such device": (["simulate", *SMALL, "--device", "abacus"], "got 'abacus'"),
     "strange memory": (["simulate", *SMALL, "--memory", "lots"], "got 'lots'"),
     "strange times": (["simulate", *SMALL, "--times", "5,99"], "from 1 to the horizon, 20"),
-    "cost without place": (["simulate", *SMALL, "--costs", "distance"], "has no places"),
-    "graph without place": (["simulate", *SMALL, "--graph", "neighbours"], "has no places"),
+    "cost without place": (["simulate", *SMALL, "--costs", "distance"], "needs arms with places"),
+    "graph without place": (["simulate", *SMALL, "--graph", "neighbours"], "needs arms with places"),
 }
 
 

@@ -228,7 +228,7 @@ def test_a_misspelt_argument_is_answered_with_the_nearest_name(name: str, exampl
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_an_argument_that_is_like_no_other_is_answered_with_all_of_them(name: str, examples: dict[str, Any]) -> None:
     args, kwargs = examples.get(name, ([], {}))
-    with pytest.raises(xl.InputError, match=r"'zzz': (known are .+|there is none)\.$"):
+    with pytest.raises(xl.InputError, match=r"'zzz': (expected one of .+|there are none)\.$"):
         FUNCTIONS[name](*args, **kwargs, zzz=1)
 
 
@@ -261,10 +261,10 @@ def test_the_settings_of_every_method_are_those_of_the_function_that_takes_them(
 SPACES = {
     "unknown scale": ({"win_stay": {"scale": "sqrt"}}, "unknown scale of win_stay 'sqrt'"),
     "text": ({"win_stay": {"low": "x"}}, "low of win_stay must be a number"),
-    "NaN": ({"win_stay": {"centre": np.nan}}, "centre of win_stay must not hold NaN"),
+    "NaN": ({"win_stay": {"centre": np.nan}}, "centre of win_stay must not contain NaN"),
     "a list": ({"win_stay": {"high": [0.1, 0.2]}}, "high of win_stay must be one number"),
-    "a log of a negative number": ({"win_stay": {"scale": "log", "low": -1.0}}, "log is of numbers above 0"),
-    "a share above one": ({"win_stay": {"centre": 1.5}}, "logit of numbers between 0 and 1"),
+    "a log of a negative number": ({"win_stay": {"scale": "log", "low": -1.0}}, "log needs numbers above 0"),
+    "a share above one": ({"win_stay": {"centre": 1.5}}, "logit numbers between 0 and 1"),
     "a spread of nothing": ({"win_stay": {"spread": 0}}, "positive spread"),
     "no table": ({"win_stay": 3}, "space must be a dictionary from names to dictionaries"),
     "unknown field": ({"win_stay": {"middle": 3}}, "unknown field of win_stay 'middle'"),

@@ -263,7 +263,7 @@ def test_the_information_is_the_mean_of_the_squared_score():
 def test_arms_that_lie_nowhere_have_no_travel_cost():
     nowhere = choices()
     nowhere = Choices(**{**nowhere.__dict__, "layout": Layout(N_ARMS, None, NOISE_VAR)})
-    with pytest.raises(InputError, match="asks where the arms lie"):
+    with pytest.raises(InputError, match="needs the places of the arms"):
         prepare(nowhere, "stochastic-ucl+travel")
     assert "length_scale" not in [d.name for d in prepare(nowhere, "stochastic-ucl").space]
 

@@ -167,7 +167,7 @@ def test_a_name_means_one_thing():
     add_noise(COIN)  # once more is no harm
     add_habit("rightward", RIGHTWARD)
     assert list(HABITS)[-2:] == ["rightward", "lapse"]
-    with pytest.raises(InputError, match="there is a noise named 'integer' already"):
+    with pytest.raises(InputError, match="there is already a noise named 'integer'"):
         add_noise(replace(COIN, name="other", aliases=("integer",)))
     with pytest.raises(InputError, match="there is a habit 'stay' already"):
         add_habit("stay", RIGHTWARD)

@@ -147,7 +147,7 @@ def test_a_fit_whose_slopes_are_wrongly_zero_is_not_converged(spoiled, three, me
 
 
 def test_chains_that_cannot_move_are_refused_by_name(spoiled, three):
-    with pytest.raises(xl.InputError, match="the likelihood of 1, 2, 3, or its slope, is not a finite number"):
+    with pytest.raises(xl.InputError, match="the likelihood of 1, 2, 3, or its slope, is not finite"):
         fit(three, spoiled(np.nan), "nuts", n_starts=2)
 
 

@@ -64,7 +64,7 @@ def test_someone_without_a_choice_is_named_and_stops_nobody(people, with_silent,
     assert set(table["remark"].isel(participant=SILENT).values) == {"no choice among several arms"}
     assert fit_summary(tree)["without_information"] == ["ben, jr."]
     show_fit(tree)
-    assert "nothing is known of: ben, jr.." in capsys.readouterr().out
+    assert "who never chose among several arms: ben, jr.." in capsys.readouterr().out
     if method != "em":
         space = {
             d: {k: v.item() for k, v in tree["space"].sel(parameter=d).data_vars.items()} for d in table.parameter.values

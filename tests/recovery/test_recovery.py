@@ -200,7 +200,7 @@ def test_rewards_have_the_noise_that_was_asked_for() -> None:
         (lambda d: blank_choices(xl.tasks.on_graph(GRID)), "graph of moves"),
         (lambda d: blank_choices([GRID, xl.tasks.landscape("A")]), "must share arms"),
         (lambda d: recover_parameters(d, xl.agents.random_choice()), "no free parameters"),
-        (lambda d: recover_parameters(d, "stochastic-ucl", within={"length_scale": (0, 4)}), "is sought from"),
+        (lambda d: recover_parameters(d, "stochastic-ucl", within={"length_scale": (0, 4)}), "is searched from"),
         (lambda d: recover_models(d, ["delta-rule"]), "at least 2 agents"),
         (lambda d: recover_models(d, ["delta-rule", "random-choice"], criterion="dic"), "criterion"),
         (lambda d: recover_models(d, ["delta-rule", "random-choice"], criterion="cv"), "at least 2 blocks"),

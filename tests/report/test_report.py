@@ -219,7 +219,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"out": "report.pdf"}, "ends in .html"),
+        ({"out": "report.pdf"}, "ending in .html"),
         ({"agents": ["stochastic-ucl"]}, "at least 2 different agents"),
         ({"agents": ["stochastic-ucl", "nobody"]}, "unknown agent 'nobody'"),
         ({"agents": ["random-choice", "stochastic-ucl:temperature"]}, "NAME=VALUE"),

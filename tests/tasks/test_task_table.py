@@ -212,7 +212,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "means from nowhere": (f'{NOISE}\nmeans = "nowhere.csv" # here', "nowhere.csv: cannot read the file"),
     "a ragged file": (f'{NOISE}\nmeans = "ragged.csv" # here', "ragged.csv, row 2: expected 2 numbers, got 1."),
     "a file of words": (f'{NOISE}\nmeans = "words.csv" # here', "words.csv: expected a table of numbers"),
-    "a file with a gap": (f'{NOISE}\nmeans = "gap.csv" # here', "means must not hold NaN"),
+    "a file with a gap": (f'{NOISE}\nmeans = "gap.csv" # here', "means must not contain NaN"),
     "negative noise": (f"{MEANS}\nnoise_var = -1 # here", "noise_var must be", "0", "got -1."),
     "noise that is text": (f'{MEANS}\nnoise_var = "4" # here', "noise_var must be a number, got '4'."),
     "noise that is true": (f"{MEANS}\nnoise_var = true # here", "noise_var must be a number, got true."),
@@ -253,7 +253,7 @@ def test_a_wrong_value_is_one_sentence_with_its_line_at_every_door(door: str, ca
 
 WRONG_PLACES = {
     "two kinds of places": (f"{MEANS}\ngrid = [2, 1] # here\narms = 2", "one of", "grid and arms"),
-    "layout of a grid": (f'{MEANS}\ngrid = [2, 1]\nlayout = "line" # here', "layout says how means lie"),
+    "layout of a grid": (f'{MEANS}\ngrid = [2, 1]\nlayout = "line" # here', "layout arranges means"),
     "grid of one side": (f"{MEANS}\ngrid = [2] # here", "[width, height]", "[2]"),
     "grid of half a square": (f"{MEANS}\ngrid = [1.5, 2] # here", "whole number", "1.5"),
     "grid of another size": ("grid = [2, 2]\nmeans = [[0, 1]] # here", "2 x 2", "1 x 2"),
@@ -280,14 +280,14 @@ LINE = f'{MEANS}\nlayout = "line"'
 
 WRONG_MOVES = {
     "unknown graph": (f'{LINE}\ngraph = "neighbors" # here', "graph", "'neighbors'"),
-    "neighbours of nowhere": (f'{MEANS}\ngraph = "neighbours" # here', "has no places"),
+    "neighbours of nowhere": (f'{MEANS}\ngraph = "neighbours" # here', "needs arms with places"),
     "graph in parts": ("means = [0, 1, 2]\ngraph = [[0, 1]] # here", "no path from 0 to 2"),
     "start without a graph": (f"{MEANS}\nstart = 1 # here", "give the task a graph"),
     "directed without a graph": (f"{MEANS}\ndirected = true # here", "give the task a graph"),
     "start that is text": (f'{LINE}\ngraph = "neighbours"\nstart = "home" # here', "start must be a whole number"),
     "directed that is text": (f'{LINE}\ngraph = "neighbours"\ndirected = "yes" # here', "directed"),
     "unknown costs": (f'{LINE}\ncosts = "distances" # here', "costs", "'distances'"),
-    "distance from nowhere": (f'{MEANS}\ncosts = "distance" # here', "has no places"),
+    "distance from nowhere": (f'{MEANS}\ncosts = "distance" # here', "needs arms with places"),
     "negative costs": (f"{LINE}\ncosts = [[0, -2], [1, 0]] # here", "at least 0", "got -2 from arm 0 to arm 1"),
     "costs of another size": (f"{LINE}\ncosts = [[0]] # here", "2 x 2", "(1, 1)"),
     "unknown kind of costs": (f'{LINE}\ncosts = 1\ncost_kind = "exponental" # here', "'exponental'", "'exponential'"),

@@ -343,7 +343,7 @@ def test_prior_quality(prior_mean, prior_var, quality):
         (lambda: theory.quantile_upper_bound(0.1, beta=1.0035), "beta must be at least 1.003533, got 1.0035"),
         (lambda: theory.schedule_quantile_lower_bound(3, 1.0, nu=1.7), "nu must be above 0 and at most 1.59"),
         (lambda: theory.schedule_quantile_upper_bound(3, -1.0), "power must be a positive number, got -1.0"),
-        (lambda: theory.gaps([1.0, np.nan]), "means must not hold NaN, got one at index \\[1\\]"),
+        (lambda: theory.gaps([1.0, np.nan]), "means must not contain NaN, got one at index \\[1\\]"),
         (lambda: theory.gaps([[1.0]]), r"means must be a vector .* got shape \(1, 1\)"),
         (lambda: theory.gaps(["a", "b"]), "means must be a number or an array of numbers"),
         (lambda: published.block_visits(ONE_APART, -1.0, 5), "noise_var must be above 0, got -1"),

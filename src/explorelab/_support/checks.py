@@ -25,7 +25,7 @@ def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number or an array of numbers, got {shown(value)}.") from None
     if np.isnan(array).any():
-        raise InputError(f"{name} must not hold NaN, got one{_first(np.isnan(array))}.")
+        raise InputError(f"{name} must not contain NaN, got one{_first(np.isnan(array))}.")
     if not infinite and np.isinf(array).any():
         raise InputError(f"{name} must be finite, got {array[np.isinf(array)].flat[0]}{_first(np.isinf(array))}.")
     return array

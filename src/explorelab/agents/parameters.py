@@ -249,10 +249,10 @@ def add_parameter(
         Whether it has the unit of squared rewards.
     """
     if not name.isidentifier():
-        raise InputError(f"name must be a word that Python takes for a name, such as curiosity, got {checks.shown(name)}.")
+        raise InputError(f"name must be a valid Python name, such as curiosity, got {checks.shown(name)}.")
     if name in PARAMETERS:
         raise InputError(
-            f"explorelab has a parameter {name} already, which means the same in every agent: take another name."
+            f"explorelab already has a parameter {name}, which means the same in every agent: choose another name."
         )
     checks.one_of("scale", scale, SCALES)
     amounts = {"centre": centre, "spread": spread, "low": low, "high": high}

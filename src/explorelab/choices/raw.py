@@ -67,7 +67,7 @@ def _parquet(data: bytes, path: Path) -> Raw:
         table = pa_parquet.read_table(io.BytesIO(data))
         frame = table.to_pandas()
     except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
-        raise InputError(f"{path}: not a Parquet file that can be read: {_first_line(error)}.") from None
+        raise InputError(f"{path}: cannot be read as a Parquet file: {_first_line(error)}.") from None
     return raw_of_frame(frame, str(path), first_row=1)
 
 
@@ -79,7 +79,7 @@ def _csv(data: bytes, path: Path) -> Raw:
     notes: list[str] = []
     text = _decoded(data, path, notes)
     if not text.strip():
-        raise InputError(f"{path}: expected a header and a row for each trial, got an empty file.")
+        raise InputError(f"{path}: expected a header and one row per trial, got an empty file.")
     blank_lines = len(text) - len(text.lstrip("\r\n"))
     skipped = text[:blank_lines].replace("\r\n", "\n").count("\n")
     header = text[blank_lines : blank_lines + LONGEST_HEADER].splitlines()[0]
@@ -103,7 +103,9 @@ def _decoded(data: bytes, path: Path, notes: list[str]) -> str:
         text = data.decode("utf-16" if encoding == "utf-16" else "utf-8-sig")
     except UnicodeDecodeError as error:
         if encoding == "utf-16":
-            raise InputError(f"{path}: the file begins as UTF-16 but does not go on so: save it as CSV UTF-8.") from None
+            raise InputError(
+                f"{path}: the file begins as UTF-16 but does not continue as such: save it as CSV UTF-8."
+            ) from None
         row = data.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"{path}, row {row}: expected text in UTF-8, got the byte 0x{data[error.start]:02x}. Was the file saved in "
@@ -128,7 +130,7 @@ def _parsed(text: str, separator: str, path: Path) -> Raw:
     try:
         header, *records = csv.reader(io.StringIO(text), delimiter=separator)
     except csv.Error as error:
-        raise InputError(f"{path}: not a table that can be read: {_first_line(error)}.") from None
+        raise InputError(f"{path}: cannot be read as a table: {_first_line(error)}.") from None
     width = len(header)
     # An empty line is a row without values, which is passed over later, with a note.
     rows = np.array([i for i, record in enumerate(records, 2) if len(record) in (0, width)], int)
@@ -191,6 +193,6 @@ def without_blank_rows(raw: Raw) -> Raw:
         blank[at] = is_empty(raw.frame[name].iloc[at])
     if blank.any():
         shown = grouped(raw.rows[blank])
-        raw.notes.append(f"Blank rows were passed over: {blank.sum()} ({shown}).")
+        raw.notes.append(f"Blank rows were skipped: {blank.sum()} ({shown}).")
         raw.frame, raw.rows = raw.frame.loc[~blank].reset_index(drop=True), raw.rows[~blank]
     return raw

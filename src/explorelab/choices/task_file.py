@@ -88,7 +88,7 @@ def read_task(path: Path) -> DataTask:
     toml = read_toml(path)
     for name in toml.values:
         if name in DOOR.known:
-            raise toml.error((name,), f"{name} belongs into the table [task]; write [task] in a line above it.")
+            raise toml.error((name,), f"{name} belongs in the table [task]; write [task] on a line above it.")
         if name not in ("task", *OTHER_TABLES):
             raise toml.error((name,), str(unknown_name("table", name, ("task", *OTHER_TABLES))))
     if not isinstance(toml.values.get("task"), dict):
@@ -115,7 +115,7 @@ def task_from_table(table: Mapping[str, Any], folder: Path = Path()) -> DataTask
         first_xy=checks.whole("first_xy", table.get("first_xy", 0), at_least=0),
         columns=_columns(table.get("columns", {})),
         start=told.start,
-        notes=(f"Settings that only simulate needs were passed over: {', '.join(unused)}.",) if unused else (),
+        notes=(f"Settings that only simulate needs were ignored: {', '.join(unused)}.",) if unused else (),
         note=told.note,
         players=_players(table.get("players", "people")),
     )

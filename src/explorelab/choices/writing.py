@@ -49,7 +49,7 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
     """
     target = Path(path)
     if target.suffix not in (".csv", ".parquet"):
-        raise InputError(f"{target}: expected a name that ends in .csv or .parquet, got {target.suffix or 'neither'}.")
+        raise InputError(f"{target}: expected a name ending in .csv or .parquet, got {target.suffix or 'neither'}.")
     if target.suffix == ".parquet":
         needs("parquet", "writing a Parquet file")
     if isinstance(choices, pd.DataFrame):
@@ -95,7 +95,7 @@ def _written(choices: Choices, target: Path) -> Written:
     known = DataTask(choices.layout, start=_as_read(table.get("start"), choices.layout))
     problems = look_at(raw_of_frame(frame.astype({"participant": str, "block": str})), known).problems
     if problems:
-        raise InputError(f"{target}: these choices cannot be written so that they are read again: {problems[0]}")
+        raise InputError(f"{target}: these choices cannot be written in a form that can be read back: {problems[0]}")
     return frame, table, means
 
 
@@ -301,7 +301,7 @@ def _chosen(runs: xr.Dataset, task: Task, order: tuple[str, ...]) -> np.ndarray:
     if "chosen" in runs:
         return runs["chosen"].transpose(*order).values.astype(bool)
     if task.moves is not None:
-        raise InputError("these runs do not say which arms were chosen and which passed on the way: simulate them again.")
+        raise InputError("these runs do not record which arms were chosen and which were only passed: simulate them again.")
     return np.ones(runs.choice.transpose(*order).shape, bool)
 
 

@@ -74,7 +74,7 @@ def compare(
     criterion = criterion if criterion is not None else "cv" if can else "bic"
     checks.one_of("criterion", criterion, dict.fromkeys(CRITERIA, 0))
     if criterion == "cv" and not can:
-        raise InputError("left-out blocks cannot be predicted for people with one block: use criterion 'bic' or 'aic'.")
+        raise InputError("left-out blocks cannot be predicted for people with only one block: use criterion 'bic' or 'aic'.")
     fits, folds = {}, {}
     for name, agent in named.items():
         settings: dict[str, Any] = {

@@ -96,7 +96,7 @@ def exceedance_probability(alpha: Any) -> Floats:
     """
     alpha = checks.real("alpha", alpha, at_least=_LEAST_COUNT)
     if alpha.ndim != 1 or not alpha.size:
-        raise InputError(f"alpha must be one count for each model, got an array of shape {alpha.shape}.")
+        raise InputError(f"alpha must have one count per model, got an array of shape {alpha.shape}.")
     if alpha.size == 1:
         return np.ones(1)
     if alpha.size == 2:
@@ -118,7 +118,7 @@ def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list
         raise InputError(f"log_evidence must be a table participant x model, got an array of shape {evidence.shape}.")
     labels = [f"model {k + 1}" for k in range(evidence.shape[1])] if names is None else [str(name) for name in names]
     if len(labels) != evidence.shape[1]:
-        raise InputError(f"names must be one for {each_of(evidence.shape[1], 'model')}, got {len(labels)}.")
+        raise InputError(f"names must have one for {each_of(evidence.shape[1], 'model')}, got {len(labels)}.")
     if len(set(labels)) < len(labels):
         raise InputError(f"names must differ from each other, got {checks.shown(labels)}.")
     return evidence, labels, np.arange(evidence.shape[0]) if people is None else people
@@ -154,7 +154,7 @@ def _converged(evidence: Floats, prior: Floats, tolerance: float) -> _Posterior:
             return _posterior(evidence, prior, updated)
         steps = [updated, *_newton(now, updated, prior)]
         now = max((_posterior(evidence, prior, alpha) for alpha in steps), key=lambda each: each.free_energy)
-    raise ExplorelabError(f"model selection did not settle within {MOST_STEPS} updates; raise the tolerance.")
+    raise ExplorelabError(f"model selection did not settle within {MOST_STEPS} updates; increase the tolerance.")
 
 
 def _newton(now: _Posterior, updated: Floats, prior: Floats) -> list[Floats]:

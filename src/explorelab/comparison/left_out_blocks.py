@@ -42,7 +42,7 @@ class Folds(NamedTuple):
 def folds_of(choices: Choices, within: str | None = None) -> Folds:
     """A fold for every block: the same person's other blocks train, those of the same `within` condition if one is named."""
     if within is not None and within not in choices.conditions:
-        raise InputError(f"within must be a condition of the choices, got {within!r}; known are {_known(choices)}.")
+        raise InputError(f"within must be a condition of the choices, got {within!r}; conditions: {_known(choices)}.")
     condition = np.zeros(choices.n_rows, int)
     if within is not None:
         condition = np.unique(choices.conditions[within], return_inverse=True)[1]
@@ -62,8 +62,8 @@ def folds_of(choices: Choices, within: str | None = None) -> Folds:
 def _too_few(choices: Choices, who: int, within: str | None) -> str:
     where = "" if within is None else f" of the same {within}"
     return (
-        f"leaving one block out needs at least 2 blocks{where} of everyone, and {choices.participants[who]} has one; "
-        "leave such people out first, or use another criterion."
+        f"leaving one block out needs at least 2 blocks{where} from everyone, but {choices.participants[who]} has only one; "
+        "exclude such people first, or use another criterion."
     )
 
 

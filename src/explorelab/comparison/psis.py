@@ -43,7 +43,7 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     """
     needs("bayes", "loo_by_block")
     if not {"log_likelihood", "posterior"} <= set(getattr(tree, "children", ())):
-        raise InputError("loo_by_block needs the draws of a hierarchical fit, method='nuts', and this has none.")
+        raise InputError("loo_by_block needs the draws of a hierarchical fit (method='nuts'), but this fit has none.")
     draws = tree["log_likelihood"].to_dataset()["block"]
     n_draws = draws.sizes["chain"] * draws.sizes["draw"]
     if n_draws < LEAST_DRAWS:
@@ -112,5 +112,5 @@ def _of_bad(result: xr.Dataset, good_k: float) -> str:
     return (
         f"{n} of {counted(result.sizes['row'], 'block')} {plural(n, 'has', 'have')} a Pareto k above {good_k:.2f}, the "
         f"largest {k[worst]:.2f} (block {result['row_block'].values[worst]} of {result['row_participant'].values[worst]}): "
-        f"such an elpd is too optimistic to trust; leave {plural(n, 'it', 'them')} out in earnest with cross_validate."
+        f"such an elpd is too optimistic to trust; really leave {plural(n, 'it', 'them')} out with cross_validate."
     )

@@ -127,7 +127,7 @@ def check_choices(choices: Choices) -> None:
     Somebody without any choice among several arms stops nobody, unless there is nobody else.
     """
     if not isinstance(choices, Choices):
-        raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
+        raise InputError(f"choices must be the result of read_choices, got {type(choices).__name__}.")
     used = choices.observed | choices.scored
     beyond = used & ((choices.arm < 0) | (choices.arm >= choices.layout.n_arms))
     if beyond.any():
@@ -142,8 +142,8 @@ def check_choices(choices: Choices) -> None:
             raise InputError(f"a chosen arm must be on offer, got {_first(choices, choices.arm, absent)}.")
     if len(without_information(choices)) == choices.n_participants:
         raise InputError(
-            f"a fit needs choices among several arms, and none of {counted(choices.n_participants, 'participant')} made "
-            "one: every trial was missed, forced, or had one arm on offer."
+            f"a fit needs choices among several arms, but none of {counted(choices.n_participants, 'participant')} made "
+            "one: every trial was missed, was forced, or had only one arm on offer."
         )
 
 
@@ -163,13 +163,13 @@ def check_likelihood(choices: Choices, fitted: Fitted) -> None:
     if not agent.rule.choice.exact:
         raise InputError(
             f"{agent.name} with correlated arms cannot be fitted: the probability that an arm is the best is known "
-            "by counting draws alone. Fit it with independent arms (length_scale 0), or take kalman-thompson."
+            "only by counting draws. Fit it with independent arms (length_scale 0), or use kalman-thompson."
         )
     if agent.rule.choice.certain and _never(fitted, "lapse"):
         how = f"{agent.name}, above 0" if "lapse" in agent.params else f"{agent.name}+lapse"
         raise InputError(
-            f"{agent.name} always takes the arm that looks best: one other choice and its likelihood is zero. "
-            f"Let it lapse ({how}), or take a rule that chooses at random, such as stochastic-ucl."
+            f"{agent.name} always chooses the arm that looks best: a single other choice makes its likelihood zero. "
+            f"Let it lapse ({how}), or use a rule that chooses at random, such as stochastic-ucl."
         )
     if agent.rule.commitment.length is not None:
         _check_commitment(choices, fitted)
@@ -184,8 +184,8 @@ def _check_commitment(choices: Choices, fitted: Fitted) -> None:
     row = int(possible.argmin())
     who, name = choices.participants[choices.participant[row]], fitted.agent.name
     raise InputError(
-        f"{name} keeps to an arm for several choices, and participant {who} does not (block {choices.block[row]}): its "
-        "likelihood is zero there, with or without habits. Take a rule that decides at every choice, such as stochastic-ucl."
+        f"{name} stays with an arm for several choices, but participant {who} does not (block {choices.block[row]}): its "
+        "likelihood is zero there, with or without habits. Use a rule that decides at every choice, such as stochastic-ucl."
     )
 
 
@@ -204,7 +204,7 @@ def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likeli
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     raise InputError(
         f"{fitted.agent.name} gives the choices of participant {names[0]}{more} probability zero, whatever its free "
-        f"parameters: let it lapse ({fitted.agent.name}+lapse), take another agent, or leave out who cannot be described."
+        f"parameters: let it lapse ({fitted.agent.name}+lapse), use another agent, or exclude such people."
     )
 
 
@@ -233,7 +233,7 @@ def load_fit(path: str | os.PathLike[str]) -> xr.DataTree:
         File to read.
     """
     if not Path(path).is_file():
-        raise InputError(f"{path}: expected a fit written by explorelab fit, but there is no such file.")
+        raise InputError(f"{path}: expected a fit written by explorelab fit, but the file does not exist.")
     try:
         tree = xr.open_datatree(Path(path), engine="h5netcdf").load()
     except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:

@@ -63,7 +63,7 @@ def prepare(
     `seen` (rows; by default all): those of the others change nothing here.
     """
     if not isinstance(choices, Choices):
-        raise InputError(f"choices must be what read_choices gives, got {type(choices).__name__}.")
+        raise InputError(f"choices must be the result of read_choices, got {type(choices).__name__}.")
     fixed = dict(fixed or {})
     check_range({"rewards": choices.reward[choices.observed]}, "float64")
     if isinstance(agent, str):
@@ -72,7 +72,7 @@ def prepare(
     known_rows = choices if seen is None else choices.rows(seen)
     built = agent if isinstance(agent, Agent) else named(known_rows, agent, fixed)
     if isinstance(agent, Agent) and fixed:
-        raise InputError("fixed values belong to an agent given by name; an agent that is built has its values already.")
+        raise InputError("fixed is only for an agent given by name; an agent that is already built has its values.")
     _check_places(built, choices)
     if choices.n_trials < built.least_horizon:
         raise InputError(f"{built.name} needs blocks of at least {built.least_horizon} trials, got {choices.n_trials}.")
@@ -83,7 +83,7 @@ def prepare(
         if name not in params:
             raise InputError(f"{name} cannot be free: {built.name} has {', '.join(sorted(params))}.")
         if np.ndim(params[name]):
-            raise InputError(f"{name} cannot be free: it was given for each arm.")
+            raise InputError(f"{name} cannot be free: it has a value for each arm.")
     _check_noise(built, choices, names)
     known = {name: np.asarray(value, np.float64) for name, value in params.items() if name not in names}
     sought = space_for(names, known_rows, space)
@@ -116,8 +116,8 @@ def _centre(name: str, units: Units) -> float:
 def _check_places(agent: Agent, choices: Choices) -> None:
     if choices.layout.places is None and ("length_scale" in agent.params or agent.rule.choice.walks):
         raise InputError(
-            f"{agent.name} asks where the arms lie, but the task says nothing of it: "
-            "give it a grid or coordinates in the task file."
+            f"{agent.name} needs the places of the arms, but the task does not give them: "
+            "add a grid or coordinates to the task file."
         )
 
 
@@ -125,8 +125,8 @@ def _check_noise(agent: Agent, choices: Choices, free: Sequence[str]) -> None:
     """Raise if the task is said to have no noise and the agent would take that for its own assumption."""
     if choices.layout.noise_var == 0 and not {"noise_var"} & {*agent.params, *free} and assumes_noise(agent):
         raise InputError(
-            f"the task has no reward noise (noise_var = 0), and {agent.name} needs some to learn from: tell which noise_var "
-            "above 0 it assumes, or let it be estimated (free)."
+            f"the task has no reward noise (noise_var = 0), but {agent.name} needs some to learn from: give it a noise_var "
+            "above 0, or let it be estimated (free)."
         )
 
 

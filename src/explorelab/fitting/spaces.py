@@ -119,9 +119,7 @@ def space_for(names: Sequence[str], choices: Choices, changes: Mapping[str, Mapp
 def _dimension(name: str, units: Units) -> Dimension:
     known = searchable()
     if name not in known and name not in PARAMETERS:
-        raise InputError(
-            f"{name} cannot be free: nothing says where it is sought. Say it with add_parameter({name!r}, ...)."
-        )
+        raise InputError(f"{name} cannot be free: its search range is unknown. Define it with add_parameter({name!r}, ...).")
     return Dimension(name, *checks.one_of("free parameter", name, known)(units))
 
 
@@ -145,6 +143,6 @@ def _changed(dimension: Dimension, changes: Mapping[str, Any]) -> Dimension:
     if np.isnan([low, high]).any() or not np.isfinite(centre):
         raise InputError(
             f"{result.name} on the scale {result.scale!r} cannot have low {result.low:g}, centre {result.centre:g} and high "
-            f"{result.high:g}: log is of numbers above 0, logit of numbers between 0 and 1."
+            f"{result.high:g}: log needs numbers above 0, logit numbers between 0 and 1."
         )
     return result

@@ -113,7 +113,7 @@ def write_population(folder: Path | str, seed: int = 0, n: int = paper_people.PE
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{place}: cannot be made a folder: {error.strerror or error}.") from None
+        raise InputError(f"{place}: cannot create the folder: {error.strerror or error}.") from None
     population = demo_population(seed, n)
     write_whole(place / "true_parameters.csv", lambda path: population.truth.to_csv(path, index=False, float_format="%.6g"))
     return write_choices(population.choices, place / "choices.csv")

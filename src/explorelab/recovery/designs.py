@@ -80,7 +80,7 @@ def _checked(tasks: tuple[Any, ...]) -> tuple[Task, ...]:
         if not isinstance(task, Task):
             raise InputError(f"tasks must be tasks such as landscape('A'), got {checks.shown(task)}.")
         if task.moves is not None:
-            raise InputError(f"{task.name} has a graph of moves, which models of people's choices do not know.")
+            raise InputError(f"{task.name} has a graph of moves, which models of people's choices do not support.")
         alike = task.n_arms == tasks[0].n_arms and task.noise == tasks[0].noise and task.start == tasks[0].start
         if not alike or not np.array_equal(_places(task), _places(tasks[0])):
             raise InputError(f"tasks of one design must share arms, places, noise and start: {task.name} differs.")

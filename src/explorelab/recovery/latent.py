@@ -172,7 +172,7 @@ def _called(latent: xr.Dataset, arms: pd.Series) -> pd.Series:
 def arm_table(latent: xr.Dataset) -> pd.DataFrame:
     """A row for each arm of each trial that was played: who, block, trial, arm, whether it was chosen, what was thought."""
     if "probability" not in latent:
-        raise InputError("these latent variables were made without those of every arm.")
+        raise InputError("these latent variables do not include those of every arm.")
     table = latent[[*ARMS, "choice"]].to_dataframe().reset_index()
     table = table[np.isfinite(table["probability"])]
     table["chosen"] = table["arm"] == table["choice"]
@@ -183,7 +183,7 @@ def arm_table(latent: xr.Dataset) -> pd.DataFrame:
 def check_ending(path: Path) -> None:
     """Raise if latent variables cannot be written under this name."""
     if path.suffix not in ENDINGS:
-        raise InputError(f"{path}: expected a name that ends in {', '.join(ENDINGS)}, got {path.suffix or 'none of them'}.")
+        raise InputError(f"{path}: expected a name ending in {', '.join(ENDINGS)}, got {path.suffix or 'none of them'}.")
     if path.suffix == ".parquet":
         needs("parquet", "writing a Parquet file")
 

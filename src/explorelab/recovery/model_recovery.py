@@ -126,7 +126,7 @@ def _checked(choices: Choices, agents: Any, criterion: str, setting: Setting) ->
     if isinstance(agents, str) or len(names) < 2 or len(set(names)) < len(names):
         raise InputError(f"model recovery needs at least 2 agents, each once, got {checks.shown(agents)}.")
     if criterion == "cv" and np.bincount(choices.participant).min() < 2:
-        raise InputError("leaving one block out needs at least 2 blocks of every participant: use bic or aic.")
+        raise InputError("leaving one block out needs at least 2 blocks from every participant: use bic or aic.")
     return setting
 
 

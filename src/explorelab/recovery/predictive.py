@@ -99,7 +99,7 @@ def posterior_parameters(choices: Choices, known: Known, n: int, seed: int) -> d
     if n == 1:
         return {name: table["estimate"].sel(parameter=name).values[None] for name in known.names}
     if "z_covariance" not in table:
-        raise InputError("the fit does not say how sure its estimates are: use uncertain=False.")
+        raise InputError("the fit does not give the uncertainty of its estimates: use uncertain=False.")
     covariance = table["z_covariance"].sel(parameter_2=list(known.names)).values
     # A direction that the choices say nothing of has a huge variance; one standard unit is what was plausible beforehand.
     covariance = _within_reason(covariance)

@@ -195,7 +195,7 @@ def known_means(choices: Choices) -> np.ndarray:
     """The true mean of every arm in every row, or an error that says how to tell them."""
     if choices.means is None or np.isnan(choices.means).any():
         lacking = "they are" if choices.means is None else "some are"
-        raise InputError(f"simulated people need the true mean rewards, and {lacking} not known: {HOW_TO_TELL}.")
+        raise InputError(f"simulated people need the true mean rewards, but {lacking} not known: {HOW_TO_TELL}.")
     return choices.means.astype(np.float64)
 
 

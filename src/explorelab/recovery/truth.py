@@ -67,12 +67,12 @@ def known_of(
 ) -> Known:
     """What is known of an agent: from its fit, or from the data (made at random where there are none yet)."""
     if not isinstance(choices, Choices):
-        raise InputError(f"choices must be what read_choices or blank_choices gives, got {type(choices).__name__}.")
+        raise InputError(f"choices must be the result of read_choices or blank_choices, got {type(choices).__name__}.")
     if fit is None:
         fitted = prepare(played(choices), "stochastic-ucl" if agent is None else agent, free, fixed, space)
         return Known(fitted.agent, fitted.space)
     if free is not None or fixed is not None or space is not None:
-        raise InputError("free, fixed and space are those of the fit: give them where it is made.")
+        raise InputError("free, fixed and space come from the fit: set them when making it.")
     known = Known(_agent_of(fit, agent), _space_of(fit), fit)
     warn_if_failed(fit)
     return known
@@ -80,11 +80,11 @@ def known_of(
 
 def _agent_of(fit: Any, agent: str | Agent | None) -> Agent:
     if not isinstance(fit, xr.DataTree) or "estimates" not in fit.children:
-        raise InputError(f"fit must be what fit or load_fit gives, got {checks.shown(fit)}.")
+        raise InputError(f"fit must be the result of fit or load_fit, got {checks.shown(fit)}.")
     fitted = str(fit.attrs["agent"])
     name = agent.name if isinstance(agent, Agent) else agent
     if name is not None and name != fitted:
-        raise InputError(f"the fit is of {fitted}, and not of {name}.")
+        raise InputError(f"the fit is of {fitted}, not of {name}.")
     return agent if isinstance(agent, Agent) else agent_named(fitted, **json.loads(fit.attrs["given"]))
 
 
@@ -185,7 +185,7 @@ def _range(dimension: Dimension, given: Any) -> tuple[float, float, str]:
     checks.one_of("scale", scale, SCALES)
     if not dimension.low <= low <= high <= dimension.high:
         raise InputError(
-            f"{name} is sought from {dimension.low:g} to {dimension.high:g}, which {low:g} to {high:g} is not within: "
+            f"{name} is searched from {dimension.low:g} to {dimension.high:g}, which does not contain {low:g} to {high:g}: "
             "change the range, or the bounds with space."
         )
     return low, high, scale

@@ -121,7 +121,9 @@ def _curves(regret: Any, times: Any) -> tuple[Floats, Floats, tuple[str, ...], d
         dims = ("curve",) if values.ndim == 2 else tuple(f"curve_{i}" for i in range(values.ndim - 1))
     t = _checked_times(np.arange(1, values.shape[-1] + 1) if times is None else times)
     if t.shape != values.shape[-1:]:
-        raise InputError(f"times must be one for {each_of(values.shape[-1], 'point')} of a curve, got shape {t.shape}.")
+        raise InputError(
+            f"times must have one value for {each_of(values.shape[-1], 'point')} of a curve, got shape {t.shape}."
+        )
     if np.unique(t).size < 2:
         raise InputError("times must not all be the same.")
     return values, t, dims, coords

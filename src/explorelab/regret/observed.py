@@ -57,7 +57,7 @@ def _best_means(choices: Choices, best_mean: Any) -> Floats:
         known = np.where(np.isinf(known), given, known)
     if np.isinf(known).any():
         where = _where(choices, np.isinf(known))
-        raise InputError(f"regret needs the true mean rewards, and those of {where} are not known: {HOW_TO_TELL}.")
+        raise InputError(f"regret needs the true mean rewards, but those of {where} are not known: {HOW_TO_TELL}.")
     return known
 
 
@@ -71,7 +71,7 @@ def _mean_of_chosen(choices: Choices) -> Floats:
     lacking = (np.isnan(means) & chosen).any(1)
     if lacking.any():
         where = _where(choices, lacking)
-        raise InputError(f"regret needs the mean of every chosen arm, and some of {where} are not known: {HOW_TO_TELL}.")
+        raise InputError(f"regret needs the mean of every chosen arm, but some of {where} are not known: {HOW_TO_TELL}.")
     return means
 
 
@@ -88,7 +88,7 @@ def _cumulative(choices: Choices, best: Floats, earned: Floats, name: str) -> xr
     present, lost = choices.present, without_rounding(best - earned, best, earned)
     broken = (present[:, 1:] & ~present[:, :-1]).any(1)
     if broken.any():
-        raise InputError(f"regret adds up over trials, and {_where(choices, broken)} lacks some before its last one.")
+        raise InputError(f"regret adds up over trials, but {_where(choices, broken)} lacks some before its last one.")
     total = np.where(present, np.cumsum(np.where(present, lost, 0.0), axis=1), np.nan)
     labels = {
         "participant": np.asarray(choices.participants)[choices.participant],

@@ -92,7 +92,9 @@ def label_phenotypes(
     curves = regret.values
     lengths = np.isfinite(curves).sum(1)
     if not (lengths >= FEWEST_TRIALS).any():
-        raise InputError(f"phenotypes need blocks of at least {FEWEST_TRIALS} trials, got none of {len(lengths)}.")
+        raise InputError(
+            f"phenotypes need blocks of at least {FEWEST_TRIALS} trials, but none of {len(lengths)} is that long."
+        )
     rows = _label_rows(curves, lengths, power, bootstrap, seed, progress)
     variables = {
         "n_trials": ("row", lengths),

@@ -102,7 +102,7 @@ def settings_for(
 def _check_within(choices: Choices, within: str, several: bool) -> None:
     if within not in choices.conditions:
         known = ", ".join(choices.conditions) or "none"
-        raise InputError(f"within must be a condition of the choices, got {within!r}; known are {known}.")
+        raise InputError(f"within must be a condition of the choices, got {within!r}; conditions: {known}.")
     kinds = np.unique(np.asarray(choices.conditions[within]), return_inverse=True)[1].reshape(-1)
     counts = np.zeros((choices.n_participants, kinds.max() + 1), int)
     np.add.at(counts, (choices.participant, kinds), 1)

@@ -39,8 +39,8 @@ RUN_KEYS = ("horizon", "replicates", "seed", "times", "keep", "visits", "precisi
 FILES_WANTED = ("prior_cov", "prior_mean", "prior_var")
 """Parameters that may be given as the path of a file of numbers."""
 DOOR = Door(
-    refused=dict.fromkeys(CHOICES_KEYS, "is for a file of choices: leave it out where an agent is simulated.")
-    | {"horizon": "belongs into the table [run]."}
+    refused=dict.fromkeys(CHOICES_KEYS, "is only for a file of choices: remove it to simulate an agent.")
+    | {"horizon": "belongs in the table [run]."}
 )
 
 type Table = Mapping[str, Any]
@@ -113,7 +113,7 @@ def check_run(table: Table) -> dict[str, Any]:
             if key not in RUN_KEYS:
                 raise SettingError((key,), str(unknown_name("setting of the run", key, RUN_KEYS)))
         if "horizon" not in table:
-            raise SettingError((), "a run needs a horizon: how many choices there are.")
+            raise SettingError((), "a run needs a horizon, the number of choices.")
         checks.whole("horizon", table["horizon"], at_least=1)
         memory = table.get("memory")
         settings = {**table, **({"memory": parse_memory(memory)} if memory is not None else {})}

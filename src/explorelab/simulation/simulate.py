@@ -167,14 +167,14 @@ def _times(horizon: int, times: Sequence[int] | None, trajectories: bool) -> tup
     if not trajectories:
         return recording_times(horizon, times)
     if times is not None:
-        raise InputError("a trajectory holds every step: leave out times, or keep something else.")
+        raise InputError("a trajectory holds every step: omit times, or keep something else.")
     return tuple(range(1, horizon + 1))
 
 
 def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[Agent]]:
     if not isinstance(sweep, Mapping):
         raise InputError(
-            f"sweep must say which values each parameter takes, as in {{'temperature': [1, 2]}}, got {checks.shown(sweep)}."
+            f"sweep must give the values of each parameter, as in {{'temperature': [1, 2]}}, got {checks.shown(sweep)}."
         )
     for name, values in sweep.items():
         if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
@@ -200,8 +200,8 @@ def _what_fits(request: Request, n_settings: int) -> str:
         return "replicates" if needed <= allowed // 4 else "statistics"
     if request.keep != "statistics" and needed > allowed:
         raise InputError(
-            f"keeping every replicate needs {needed / 2**30:.1f} GiB, and the memory allowed is {allowed / 2**30:.1f} GiB: "
-            "record fewer times, keep statistics alone, or raise memory."
+            f"keeping every replicate needs {needed / 2**30:.1f} GiB, but the memory limit is {allowed / 2**30:.1f} GiB: "
+            "record fewer times, keep only statistics, or increase memory."
         )
     return request.keep
 
@@ -210,17 +210,17 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
     if horizon < agent.least_horizon:
         raise InputError(f"{agent.name} needs a horizon of at least {agent.least_horizon}, got {horizon}.")
     if "length_scale" in agent.params and task.places is None:
-        raise InputError(f"a length scale needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
+        raise InputError(f"a length scale needs arms with places, but {task.name} has none: use line or grid.")
     if agent.rule.choice.walks and task.places is None:
-        raise InputError(f"a travel cost needs arms that lie somewhere, but {task.name} has no places: use line or grid.")
+        raise InputError(f"a travel cost needs arms with places, but {task.name} has none: use line or grid.")
     if "noise_var" not in agent.params and task.noise.var == 0 and assumes_noise(agent):
-        raise InputError("the task has no reward noise; tell the agent which noise_var above 0 to assume.")
+        raise InputError("the task has no reward noise; give the agent a noise_var above 0.")
     for name, value in agent.params.items():
         shape = np.shape(value)
         if about(name).shape != "one number" and any(size != task.n_arms for size in shape):
             raise InputError(f"{name} must fit the task's {counted(task.n_arms, 'arm')}, got shape {shape}.")
     if np.ndim(agent.params.get("noise_var", 0.0)):
-        raise InputError("noise_var must be one number: every arm's rewards vary alike.")
+        raise InputError("noise_var must be one number: all arms have the same noise.")
 
 
 def _in_groups(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:

@@ -78,7 +78,7 @@ def arms_in(table: Mapping[str, Any], folder: Path, paper: Task | None, means: M
     if len(given) > 1:
         raise SettingError((given[0],), f"a task has one of {', '.join((*PLACES, *PAPERS))}, got {' and '.join(given)}.")
     if "layout" in table and (given or not means):
-        sentence = "layout says how means lie: leave it out where the task has a grid, coordinates or arms."
+        sentence = "layout arranges means: remove it if the task has a grid, coordinates or arms."
         raise SettingError(("layout",), sentence)
     arms = Arms(len(names)) if names else None
     if paper is not None:

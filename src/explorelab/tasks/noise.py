@@ -78,7 +78,7 @@ def add_noise(kind: NoiseKind) -> None:
     for name in (kind.name, *kind.aliases):
         # Compiled programs know a kind by its name: the same name must mean the same for ever.
         if known.get(name, kind) != kind:
-            raise InputError(f"there is a noise named {name!r} already: give the new one another name.")
+            raise InputError(f"there is already a noise named {name!r}: give the new one another name.")
     NOISES[kind.name] = kind
 
 

@@ -191,7 +191,7 @@ def _named_costs(task: Task, name: str) -> np.ndarray:
             raise InputError('costs="edges" needs a graph of moves: put the task on one with on_graph first.')
         return np.where(np.isinf(task.moves.length), 0.0, task.moves.length)
     if task.distances is None:
-        raise InputError(f'costs="distance" needs arms that lie somewhere, but {task.name} has no places: use line or grid.')
+        raise InputError(f'costs="distance" needs arms with places, but {task.name} has none: use line or grid.')
     return task.distances
 
 
@@ -213,7 +213,7 @@ def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None
     if isinstance(graph, str):
         checks.one_of("graph", graph, {"neighbours": 0})
         if task.distances is None:
-            raise InputError(f'graph="neighbours" needs arms that lie somewhere, but {task.name} has no places.')
+            raise InputError(f'graph="neighbours" needs arms with places, but {task.name} has none.')
         graph = np.where(np.isclose(task.distances, 1), 1.0, 0.0)
     first = checks.whole("start", start, at_least=0)
     if first >= task.n_arms:

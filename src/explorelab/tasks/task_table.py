@@ -205,7 +205,7 @@ def _on_graph(task: Task, table: Mapping[str, Any], start: int | str | None, fol
             return on_graph(task, _edges(table["graph"], folder), table.get("directed"), 0 if start is None else start)
     for key in ("start", "directed"):
         if key in table:
-            raise SettingError((key,), "start and directed belong to a graph of moves: give the task a graph.")
+            raise SettingError((key,), "start and directed need a graph of moves: give the task a graph.")
     return task
 
 
@@ -228,7 +228,7 @@ def _with_costs(task: Task, table: Mapping[str, Any], folder: Path) -> Task:
             return with_costs(task, _costs(table["costs"], folder), table.get("cost_kind", "fixed"), scale)
     for key in ("cost_kind", "cost_scale"):
         if key in table:
-            raise SettingError((key,), "cost_kind and cost_scale belong to transition costs: give the task costs.")
+            raise SettingError((key,), "cost_kind and cost_scale need transition costs: give the task costs.")
     return task
 
 

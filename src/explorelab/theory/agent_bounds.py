@@ -139,7 +139,7 @@ def _misfit_of_prior(agent: Agent, task: Task) -> str:
     if doubt >= theory.FIRST_QUANTILE:
         return (
             "The bounds are for uninformative priors; this one expects a best arm "
-            f"{_amount(doubt, 'prior standard deviation')} below its mean, so that it may never be tried (see the "
+            f"{_amount(doubt, 'prior standard deviation')} below its mean, so it may never be tried (see the "
             "prior quality)."
         )
     if pull > LARGEST_PULL:

@@ -120,7 +120,7 @@ def promised(
 def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_not: str) -> dict[str, _Promise]:
     when = (
         "Any uniformly good algorithm in the limit of long horizons: the leading term of a lower bound, "
-        "so a yardstick and not a bound at a finite T."
+        "so a yardstick, not a bound, at finite T."
     )
     of_what = "asymptotic"
     if not is_gaussian(noise):
@@ -191,7 +191,7 @@ def _tied(means: Floats) -> str:
         return ""
     return (
         f"{n_best} arms tie for the best, and the bound on transitions does not cover moves from one best arm to "
-        "another, which can be most of all moves."
+        "another, which can be most of the moves."
     )
 
 

@@ -112,14 +112,14 @@ def test_the_library_warns_too(ran: Ran) -> None:
 def test_a_fit_whose_people_have_not_all_converged_is_told_of() -> None:
     table = xr.Dataset({"status": ("participant", ["converged", REASONS[Status.STUCK], REASONS[Status.FLAT]])})
     told = warning_of(xr.DataTree.from_dict({"/estimates": table}))
-    assert told == "The fit has not converged (1 of 3 people), so that what is made from it cannot be trusted."
+    assert told == "The fit has not converged (1 of 3 people), so results made from it cannot be trusted."
     assert warning_of(xr.DataTree.from_dict({"/estimates": table.isel(participant=[0, 2])})) == ""
 
 
 def test_a_group_that_still_moved_is_told_of() -> None:
     for moving in (True, False):
         tree = xr.DataTree.from_dict({"/estimates": xr.Dataset(), "/group": xr.Dataset({"converged": not moving})})
-        assert ("still moving" in warning_of(tree)) == moving
+        assert ("not settled" in warning_of(tree)) == moving
 
 
 @pytest.mark.parametrize("option", ["--keep-unconverged", "--correlated", "--target-accept=0.9", "--max-tree-depth=8"])

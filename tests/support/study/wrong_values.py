@@ -67,7 +67,7 @@ WRONG = {
     "task landscape": (
         'landscapes = ["a", "b"]',
         'landscapes = ["a", "c"]',
-        "[task] landscapes: unknown landscape 'c': known are a, b, training.",
+        "[task] landscapes: unknown landscape 'c': expected one of a, b, training.",
     ),
     "task landscape twice": (
         'landscapes = ["a", "b"]',
@@ -92,7 +92,7 @@ WRONG = {
     "unknown landscape": (
         'landscape = "A" ',
         'landscape = "C" ',
-        "[landscapes.a] unknown landscape 'C': known are A, B, training.",
+        "[landscapes.a] unknown landscape 'C': expected one of A, B, training.",
     ),
     "landscape that is a number": (
         'landscape = "A" ',

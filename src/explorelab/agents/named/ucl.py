@@ -42,7 +42,7 @@ def gaussian_prior(
     if np.isinf(params["prior_var"]).any() or params["prior_var"].ndim:
         raise InputError(
             "a correlated prior (length_scale above 0) needs one finite prior_var; "
-            f"got {checks.shown(prior_var)}. An uninformative prior has no correlation to speak of."
+            f"got {checks.shown(prior_var)}. An uninformative prior cannot be correlated."
         )
     params["length_scale"] = scale
     return correlated.correlated(kernel), params
@@ -67,7 +67,7 @@ def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRu
     rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
     for name, given, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
         if given is not None and cooling != belongs:
-            raise InputError(f"{name} belongs to cooling={belongs!r}, got cooling={cooling!r}.")
+            raise InputError(f"{name} needs cooling={belongs!r}, got cooling={cooling!r}.")
     if cooling == "constant":
         return rule, values(temperature=1.0 if temperature is None else temperature)
     if cooling == "log":

@@ -78,8 +78,9 @@ def gittins_table(discount: float) -> GittinsTable:
     """
     if not MIN_DISCOUNT <= discount <= MAX_DISCOUNT:
         raise InputError(
-            f"discount must be between {MIN_DISCOUNT} and {MAX_DISCOUNT}, got {discount}: it is what a reward one trial "
-            "later is worth, 1 - 1 / horizon, so 0.99 for a horizon of 100 trials."
+            f"discount must be between {MIN_DISCOUNT} and {MAX_DISCOUNT}, got {discount}: it is the value of a reward "
+            "one trial "
+            "later, 1 - 1 / horizon, so 0.99 for a horizon of 100 trials."
         )
     log_bonus = _log_bonus(float(discount))
     log_weight = _LOG_WEIGHT.copy()

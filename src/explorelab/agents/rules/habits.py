@@ -105,7 +105,7 @@ def add_habit(name: str, habit: Habit) -> None:
     # Compiled programs know a habit by its name: the same name must mean the same for ever.
     if name in HABITS or habit.parameter in taken:
         what = f"habit {name!r}" if name in HABITS else f"habit with the parameter {habit.parameter!r}"
-        raise InputError(f"there is a {what} already: give the new one another name.")
+        raise InputError(f"there is already a {what}: give the new one another name.")
     HABITS[name] = habit
     HABITS["lapse"] = HABITS.pop("lapse")
 
@@ -156,7 +156,7 @@ def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
         return agent
     already = [HABITS[name].parameter for name in wanted if HABITS[name].parameter in agent.params]
     if already:
-        raise InputError(f"{agent.name} has a {already[0]} of its own: give it there.")
+        raise InputError(f"{agent.name} has its own {already[0]}: set it there.")
     params = parameters.values(
         **{HABITS[name].parameter: values.get(HABITS[name].parameter, HABITS[name].default) for name in wanted}
     )

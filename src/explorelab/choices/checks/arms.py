@@ -52,7 +52,7 @@ def _numbered(look: Look, missed: np.ndarray, names: tuple[str, ...] | None) -> 
     unknown = (number == NOWHERE) & ~nothing
     like = [name for text in texts if text not in names for name in names if name.lower() == text.lower()]
     message = f"expected one of the arms {_in_words(names)}, got {{}}"
-    look.bad("arm", unknown, message, f"Is it {like[0]!r}? Names must be written alike." if like else "")
+    look.bad("arm", unknown, message, f"Is it {like[0]!r}? Names must match exactly." if like else "")
     return number
 
 
@@ -104,14 +104,15 @@ def _inferred(look: Look, number: np.ndarray | None) -> Layout:
         sides = [_largest(look, column, look.task.first_xy) for column in ("x", "y") if look.has("x", "y")]
         if len(sides) == 2 and sides[0] * sides[1] <= MOST_INFERRED:
             look.inferred.append(
-                f"Nothing says what the arms are: a grid of {sides[0]} x {sides[1]} was inferred from the largest x and y."
+                f"The task does not say what the arms are: a grid of {sides[0]} x {sides[1]} was inferred from the "
+                "largest x and y."
             )
             return replace(grid_layout(*sides), noise_var=look.task.noise_var)
         n = MOST_INFERRED
     else:
         n = max(int(number.max(initial=0)), _largest_available(look)) + 1
         look.inferred.append(
-            f"Nothing says how many arms there are: {n} {plural(n, 'was', 'were')} inferred from the largest arm."
+            f"The task does not say how many arms there are: {n} {plural(n, 'was', 'were')} inferred from the largest arm."
         )
         if not (number == 0).any() and (number > 0).any() and look.task.first_arm == 0:
             message = "nobody chose arm 0, and nothing says how arms are numbered"
@@ -168,7 +169,7 @@ def _arms_among(look: Look, missed: np.ndarray, places: np.ndarray, optional: bo
 def _check_agreement(look: Look, number: np.ndarray, placed: np.ndarray, layout: Layout) -> None:
     rule = "On a grid, arm = x * height + y, from 0." if layout.shape is not None else ""
     apart = (number >= 0) & (placed >= 0) & (number != placed)
-    look.bad("arm", apart, "expected the arm at the row's x and y, got {}", f"{rule} Leave out arm, or x and y.".strip())
+    look.bad("arm", apart, "expected the arm at the row's x and y, got {}", f"{rule} Remove arm, or x and y.".strip())
 
 
 def _listed(text: str, names: tuple[str, ...] | None = None) -> list[str]:

@@ -49,7 +49,7 @@ def _cause_of_twice(look: Look) -> str:
         return "Are two blocks under one label, or was the file put together twice?"
     other = near("block", look.frame.columns)
     asked = f"Is {other!r} the block? Then {how_to_rename('block', other)}." if other else "Add a column block."
-    return f"There is no column block, so that all trials of a participant are one. {asked}"
+    return f"There is no column block, so all trials of a participant form one block. {asked}"
 
 
 def _whose(trials: Trials, i: int) -> str:
@@ -69,7 +69,7 @@ def _check_first(look: Look, trials: Trials, at: np.ndarray) -> None:
     look.problems += report(
         trial > 1,
         "expected the first trial of a block to be 0 or 1, got {trial} for {of}",
-        "Do trial numbers run on from block to block, or are the first trials missing? Count from 0 or 1 in each block.",
+        "Do trial numbers continue from block to block, or are the first trials missing? Count from 0 or 1 in each block.",
     )
     from_0, from_1 = trial == 0, trial == 1
     if from_0.any() and from_1.any():
@@ -105,11 +105,11 @@ def look_at_people(look: Look, trials: Trials) -> None:
     for participant, n_trials, reason in zip(unfit.index, unfit.n_trials, unfit.reason, strict=True):
         if len(unfit) <= N_SHOWN:
             name, n = trials.participants[participant], counted(n_trials, "trial")
-            look.warnings.append(Problem("", f"participant {name} is left out, with {n}: {reason}", value=name))
+            look.warnings.append(Problem("", f"participant {name} is excluded, with {n}: {reason}", value=name))
     if len(unfit) > N_SHOWN:
         names = ", ".join(trials.participants[i] for i in unfit.index[:N_SHOWN])
         look.warnings.append(
-            Problem("", f"participants {names}, ... are left out, with nothing to fit", n=len(unfit), of="participants")
+            Problem("", f"participants {names}, ... are excluded, with nothing to fit", n=len(unfit), of="participants")
         )
     same = people[(people.n_scored >= FEWEST_TRIALS) & (people.least == people.most) & ~people.excluded]
     if len(same) and trials.layout.n_arms > 1:

@@ -51,7 +51,7 @@ def _check_names(look: Look, raw: Raw) -> None:
     for name, called in look.task.columns.items():
         if called not in found:
             hint = difflib.get_close_matches(called, found, n=1, cutoff=0.5)
-            cause = f"The task file says that this is {name}; did you mean {hint[0]!r}?" if hint else ""
+            cause = f"The task file uses this column as {name}; did you mean {hint[0]!r}?" if hint else ""
             look.problems.append(Problem(called, f"expected a column {called!r}, got {_listed(found)}", cause=cause))
         elif name in found and name != called and name not in look.task.columns.values():
             message = f"expected one column for {name}, got {called!r}, which the task file names, and {name!r}"

@@ -37,7 +37,12 @@ def _check_look_alikes(look: Look, column: str, codes: np.ndarray, names: list[s
         first = seen.setdefault(number, name)
         if first != name:
             message = f"expected one way to write the {column} {first}, got {{}} as well"
-            look.bad(column, codes == code, message, f"Are {first!r} and {name!r} the same {column}? Then write them alike.")
+            look.bad(
+                column,
+                codes == code,
+                message,
+                f"Are {first!r} and {name!r} the same {column}? Then write them the same way.",
+            )
 
 
 def _as_number(text: str) -> float | None:

@@ -1,1 +1,1 @@
-"""What the command line prints: tables for people to read."""
+"""Tables that the command line prints."""

@@ -1,4 +1,4 @@
-"""What the command line prints about a file of choices and the phenotypes in it."""
+"""Tables on a file of choices and its phenotypes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ COUNTED = {
     "participants": "participant", "blocks": "block", "trials": "trial", "scored": "", "missed": "", "forced": "",
     "arms": "arm",
 }  # fmt: skip
-"""What is told of a file, and the word for one of it where that is another."""
+"""The counts shown for a file, with their singular where it differs."""
 MOST_SHOWN = 20
 
 
 def show_report(report: CheckReport) -> None:
-    """Print what was found: counts, then problems, warnings, exclusions and notes, each with where it stands."""
+    """Print counts, then problems, warnings, exclusions and notes, each with its location."""
     console = Console()
 
     def line(text: str, style: str = "") -> None:
@@ -71,7 +71,7 @@ def show_phenotypes(result: xr.Dataset) -> None:
     if beside:
         console.print(f"paper: {paper_people.NAME}, {paper_people.PEOPLE} people.", soft_wrap=True)
     if about["bootstrap"]:
-        console.print("sure: how often curves with this label keep it when their losses are resampled.", soft_wrap=True)
+        console.print("sure: how often curves keep this label when their losses are resampled.", soft_wrap=True)
     if about["n_unlabelled"]:
         console.print(f"{about['n_unlabelled']} without a form: {why_none(result)}.", soft_wrap=True)
     if about["note"]:

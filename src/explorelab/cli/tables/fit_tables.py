@@ -1,4 +1,4 @@
-"""What the command line prints of fits and comparisons."""
+"""Tables on fits and comparisons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorelab.fitting.fit_summary import fit_summary, silent_people
 
 def _of_silent(names: list[str]) -> str:
     who = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    return f"No choice among several arms, so that nothing is known of: {who}."
+    return f"No estimates for people who never chose among several arms: {who}."
 
 
 def show_fit(tree: xr.DataTree) -> None:
@@ -33,7 +33,9 @@ def show_fit(tree: xr.DataTree) -> None:
     for reason, count in told["not_converged"].items():
         console.print(f"[bold red]{count} of {people} {reason}[/bold red]", highlight=False)
     if "group" in tree.children and not bool(tree["group"].to_dataset().get("converged", True)):
-        console.print("[bold red]the group was still moving when the rounds ended: raise rounds[/bold red]", highlight=False)
+        console.print(
+            "[bold red]the group had not settled when the rounds ended: increase rounds[/bold red]", highlight=False
+        )
     headings, rows = ("parameter", "median", "quartiles", "median s.e.", "identified", "why not"), []
     for name, one in told["parameters"].items():
         why = "; ".join(f"{reason}: {count}" for reason, count in one["reasons"].items())
@@ -44,7 +46,7 @@ def show_fit(tree: xr.DataTree) -> None:
 
 
 def show_comparison(tree: xr.DataTree) -> None:
-    """Print a comparison, the best model first."""
+    """Print a comparison, best model first."""
     models, console = tree["models"].to_dataset(), Console()
     left_out = "total_nll" in models
     headings = ["model", "parameters", "best for", "frequency", "pxp", "BIC", *(["left-out nLL", "R²"] if left_out else [])]

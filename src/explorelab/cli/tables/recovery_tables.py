@@ -1,4 +1,4 @@
-"""What the command line prints of recovery and of predictive checks."""
+"""Tables on recovery and predictive checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab.recovery.recovery_summary import parameters_summary, predictive_
 
 
 def show_parameters(result: xr.Dataset) -> None:
-    """Print a row for each parameter."""
+    """Print one row per parameter."""
     headings, rows = ("parameter", "ρ", "95 %", "r", "bias", "RMSE", "coverage", "95 %", "at bound", "identified"), []
     for name, found in parameters_summary(result)["parameters"].items():
         rank = (short(found["rank_correlation"]), _range(found, "rank"))
@@ -32,7 +32,7 @@ def show_parameters(result: xr.Dataset) -> None:
 
 
 def scales_note(scales: dict[str, str]) -> str:
-    """In which units bias and error are, where these are not the parameter's own: "(... of a in logarithms, ...)"."""
+    """The units of bias and error, where these are not the parameter's own: "(... of a in logarithms, ...)"."""
     parts = []
     for name, scale in SCALES.items():
         names = [each for each, own in scales.items() if own == name]
@@ -54,11 +54,11 @@ def show_models(result: xr.Dataset) -> None:
     judged = {"bic": "BIC of maximum-likelihood fits", "aic": "AIC of maximum-likelihood fits"}
     best = judged.get(about["criterion"], f"left-out blocks, predicted by {about['method']}")
     sets = f"{counted(about['n'], 'data set')} of {counted(about['people'], 'person', 'people')}"
-    console.print(f"{sets} for each agent; best by {best}.", soft_wrap=True)
+    console.print(f"{sets} per agent; best by {best}.", soft_wrap=True)
 
 
 def show_predictive(result: xr.Dataset) -> None:
-    """Print people beside simulated ones."""
+    """Print people's statistics next to simulated ones."""
     headings, rows = ("statistic", "people", "simulated", "95 %", "p"), []
     for name, found in predictive_summary(result)["statistics"].items():
         ends = f"{short(found['low'])} – {short(found['high'])}"
@@ -66,12 +66,12 @@ def show_predictive(result: xr.Dataset) -> None:
     console = Console(highlight=False)
     print_table(console, headings, rows, plain=True)
     about = result.attrs
-    what = "p: how often one is as far off, on both sides"
+    what = "p: how often a simulated group is as far off (two-sided)"
     console.print(f"{counted(about['n_copies'], 'simulated group')} of {about['agent']}; {what}.", soft_wrap=True)
 
 
 def show_warning(result: xr.Dataset) -> None:
-    """Print what must be known of the fit that the result was made from, if anything."""
+    """Print the warning about the fit that the result was made from, if there is one."""
     if result.attrs["warning"]:
         Console().print(result.attrs["warning"], style="bold red", highlight=False, markup=False, soft_wrap=True)
 

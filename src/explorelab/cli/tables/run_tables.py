@@ -1,4 +1,4 @@
-"""What the command line prints for people: agents, results and bounds as tables."""
+"""Tables on agents, simulations and bounds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _short(value: Any) -> str:
 
 
 SMALLEST_NUMBER, LARGEST_NUMBER = 0.005, 1e8
-"""Between them numbers are written with two decimals, outside with an exponent: a table must fit on a terminal."""
+"""Numbers in this range have two decimals, others an exponent: a table must fit on a terminal."""
 
 
 def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
@@ -54,14 +54,14 @@ def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
 
 
 def _number(value: float) -> str:
-    """Two decimals, or an exponent where these would be a long row of digits or none at all."""
+    """Two decimals, or an exponent for very large and very small numbers."""
     if math.isnan(value):
         return "-"
     return f"{value:,.2f}" if value == 0 or SMALLEST_NUMBER <= abs(value) < LARGEST_NUMBER else f"{value:.2e}"
 
 
 def _spread(n: int, wanted: int) -> list[int]:
-    """A few positions among n, evenly in their logarithm, the last one always."""
+    """A few of n positions, evenly spaced in their logarithm, always with the last."""
     return sorted({round(x) - 1 for x in np.geomspace(1, n, min(n, wanted)).tolist()})
 
 
@@ -92,7 +92,7 @@ def show_bounds(table: xr.Dataset) -> None:
 
 
 def _reasons(table: xr.Dataset) -> dict[str, list[str]]:
-    """The reasons for which bounds are missing, each with those that it concerns; all of a kind go by one name."""
+    """The reasons why bounds are missing, each with its bounds; a whole group of bounds goes by one name."""
     reasons: dict[str, list[str]] = {}
     for name, variable in table.items():
         if "does_not_apply" in variable.attrs:

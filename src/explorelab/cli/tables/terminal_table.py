@@ -1,4 +1,4 @@
-"""Tables on a terminal that keep their numbers, however narrow it is: headings break, columns go into a further table."""
+"""Tables that fit any terminal: headings wrap, and columns that do not fit move to a second table."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from rich.text import Text
 type Rows = Sequence[Sequence[str]]
 
 WIDEST_LABEL = 26
-"""On a narrow terminal, longer names of rows break into lines."""
+"""On a narrow terminal, longer row names wrap."""
 LINES_AND_SPACES = 7
-"""What a table of two columns has beside them."""
+"""Width that a table of two columns adds to theirs."""
 
 
 def short(value: float | None) -> str:
-    """A number for a cell; an empty cell where there is none."""
+    """A number for a cell; empty if there is none."""
     return "" if value is None else f"{value:.4g}"
 
 
 def percent(value: float | None, decimals: int = 0) -> str:
-    """A share in per cent for a cell; an empty cell where there is none."""
+    """A share in per cent for a cell; empty if there is none."""
     return "" if value is None else f"{100 * value:.{decimals}f} %"
 
 
@@ -40,10 +40,10 @@ def print_table(
     words: Collection[int] = (0,),
     plain: bool = False,
 ) -> None:
-    """Print rows under their headings; columns of `words` may break into lines, others are numbers and never do.
+    """Print rows under their headings; columns in `words` may wrap, the others hold numbers and never do.
 
-    Where the terminal is too narrow, headings break first; then the last columns go into a table of their own below, which
-    has the first column, too. `plain` tables have no lines.
+    If the terminal is too narrow, headings wrap first; then the last columns go into a second table below, which repeats
+    the first column. `plain` tables have no lines.
     """
     sheet = _Sheet(headings, rows, frozenset(words), {"box": None} if plain else {})
     tables = [_table(sheet, range(len(headings)))]
@@ -63,7 +63,7 @@ class _Sheet(NamedTuple):
     words: frozenset[int]
     look: dict[str, Any]
     label: int | None = None
-    """How wide the first column is; None: as wide as it wants to be."""
+    """Width of the first column; None for its natural width."""
 
 
 def _table(sheet: _Sheet, columns: Sequence[int]) -> Table:
@@ -80,7 +80,7 @@ def _column(sheet: _Sheet, i: int) -> Column:
 
 
 def _broken(sheet: _Sheet, i: int) -> str:
-    """The heading in lines no longer than what stands below it."""
+    """The heading, wrapped to the width of its column's cells."""
     heading = sheet.headings[i]
     if i in sheet.words:
         return heading
@@ -89,12 +89,12 @@ def _broken(sheet: _Sheet, i: int) -> str:
 
 
 def _longest(sheet: _Sheet, i: int) -> int:
-    """How wide a column must be for what stands in it, and in its heading."""
+    """The width that a column needs for its cells and heading."""
     return max(map(cell_len, [*sheet.headings[i].splitlines(), *(row[i] for row in sheet.rows), " "]))
 
 
 def _label_width(console: Console, sheet: _Sheet) -> int | None:
-    """How wide the first column is on a narrow terminal: wide enough to read, with room for the widest of the others."""
+    """Width of the first column on a narrow terminal: wide enough to read, with room for the widest other column."""
     if 0 not in sheet.words:
         return None
     widest = max([_longest(sheet, i) for i in range(1, len(sheet.headings)) if i not in sheet.words], default=1)
@@ -102,7 +102,7 @@ def _label_width(console: Console, sheet: _Sheet) -> int | None:
 
 
 def _packed(console: Console, sheet: _Sheet) -> list[list[int]]:
-    """The columns of each table: the first one, and as many of the others as fit; one at least."""
+    """The columns of each table: the first one and as many others as fit, at least one."""
     groups = [[0]]
     for column in range(1, len(sheet.headings)):
         wider = [*groups[-1], column]

@@ -34,7 +34,7 @@ class ConvergenceError(ExplorelabError):
     """The chains have not converged, so that their draws cannot be summarised; the message says where and what to do."""
 
     def __init__(self, what: str, fit: xr.DataTree) -> None:
-        super().__init__(f"{what}; or take the draws as they are, with on_failure='warn'.")
+        super().__init__(f"{what}; or keep the draws as they are, with on_failure='warn'.")
         self.what = what
         self.fit = fit
         """All that was drawn, marked as failed: to be looked at, not to be reported."""
@@ -87,13 +87,11 @@ def warning_of(fit: xr.DataTree) -> str:
     if told.startswith(FAILED):
         found.append(told.removeprefix(FAILED))
     if "group" in fit.children and not bool(fit["group"].to_dataset().get("converged", True)):
-        found.append("the group was still moving when the rounds ended")
+        found.append("the group had not settled when the rounds ended")
     if "status" in estimates:
         bad = int(np.char.startswith(estimates["status"].values.astype(str), "not converged").sum())
         found += [f"{bad} of {counted(estimates.sizes['participant'], 'person', 'people')}"] if bad else []
-    return (
-        f"The fit has not converged ({'; '.join(found)}), so that what is made from it cannot be trusted." if found else ""
-    )
+    return f"The fit has not converged ({'; '.join(found)}), so results made from it cannot be trusted." if found else ""
 
 
 def warn_if_failed(fit: xr.DataTree) -> None:

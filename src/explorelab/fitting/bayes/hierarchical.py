@@ -87,7 +87,7 @@ def sample(
     depth = checks.whole("max_tree_depth", max_tree_depth, at_least=1)
     checks.one_of("on_failure", on_failure, dict.fromkeys(("raise", "warn"), 0))
     if not fitted.space:
-        raise InputError(f"{fitted.agent.name} has no free parameter, so that there is nothing to sample.")
+        raise InputError(f"{fitted.agent.name} has no free parameters, so there is nothing to sample.")
     settings = Settings(warmup, accept, depth, bool(correlated) and len(fitted.space) > 1)
     begun = begin(choices, fitted, starts, seed, progress)
     drawn = run_chains(fitted.model, begun.known, starting(begun, settings, chains, seed), settings, draws, seed, progress)
@@ -174,8 +174,8 @@ def _check_finite(choices: Choices, best: Best) -> None:
     if bad:
         named = ", ".join(bad[:3]) + (f" and {len(bad) - 3} more" if len(bad) > 3 else "")
         raise InputError(
-            f"the likelihood of {named}, or its slope, is not a finite number wherever it was looked at, so that no chain "
-            "can move: leave them out, or let the agent lapse (+lapse) if it calls some choice impossible."
+            f"the likelihood of {named}, or its slope, is not finite at any point tried, so no chain "
+            "can move: exclude them, or let the agent lapse (+lapse) if it makes some choice impossible."
         )
 
 
