@@ -1,1 +1,1 @@
-"""What people chose: files, their check, and the table of choices."""
+"""People's choices: reading, checking and writing files, and the table of choices."""

@@ -1,4 +1,4 @@
-"""`Choices` from rows that have passed the check."""
+"""Build `Choices` from rows that have passed the check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorelab.choices.table import NOWHERE, Choices, Exclusion, Layout
 
 
 def build(look: Look, trials: Trials, source: str) -> Choices:
-    """The arrays of every block: people in the order of the file, blocks by number (or in the order of the file)."""
+    """The arrays of every block: people in file order, blocks by number (or in file order)."""
     people = people_table(trials)
     exclusions = exclusions_of(trials, people)
     kept = ~people.excluded.to_numpy()[trials.participant]
@@ -54,7 +54,7 @@ def build(look: Look, trials: Trials, source: str) -> Choices:
 
 
 def exclusions_of(trials: Trials, people: pd.DataFrame) -> tuple[Exclusion, ...]:
-    """Who is left out, with how many trials, and why."""
+    """Who is excluded, with how many trials, and why."""
     left_out = people[people.excluded]
     return tuple(
         Exclusion(trials.participants[i], "", int(n), reason)
@@ -63,7 +63,7 @@ def exclusions_of(trials: Trials, people: pd.DataFrame) -> tuple[Exclusion, ...]
 
 
 def _places(trials: Trials, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each kept row its row and column among the arrays, and for each of their rows where in the file its block is."""
+    """Each kept row's position (row and column) in the arrays, and where in the file each array row's block is."""
     participant, group, trial = trials.participant[kept], trials.group[kept], trials.trial[kept]
     rank = _block_ranks(trials)[trials.block[kept]] if _numbered(trials.blocks) else group
     order = np.lexsort((trial, rank, participant))
@@ -88,7 +88,7 @@ def _block_ranks(trials: Trials) -> np.ndarray:
 def _available(
     trials: Trials, kept: np.ndarray, row: np.ndarray, column: np.ndarray, shape: tuple[int, int]
 ) -> np.ndarray | None:
-    """Every arm where nothing else is said, and on trials that a block does not have."""
+    """The available arms; all of them by default, and on trials that a block does not have."""
     if trials.available is None:
         return None
     codes, masks = trials.available
@@ -114,7 +114,7 @@ def _start(trials: Trials, first: np.ndarray) -> np.ndarray | None:
 
 
 def _table(look: Look, trials: Trials, kept: np.ndarray) -> pd.DataFrame:
-    """The rows that stay in, in the order of the file, with columns of one type each; arms count from 0."""
+    """The kept rows in file order, with one type per column; arms count from 0."""
     frame = look.frame.loc[kept]
     table = pd.DataFrame(
         {

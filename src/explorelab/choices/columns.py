@@ -1,4 +1,4 @@
-"""Columns of a file as text, numbers and flags, whole columns at a time: what cannot be read is marked, never guessed."""
+"""Convert whole columns to text, numbers and flags; values that cannot be read are marked, never guessed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 NO_NUMBER = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "none")
-"""What files write where there is no number."""
+"""How files write a missing number."""
 YES = ("1", "true", "yes", "t", "y", "1.0")
 NO = ("0", "false", "no", "f", "n", "0.0", "", "na", "nan", "null", "none")
 
 
 def as_text(column: pd.Series) -> np.ndarray:
-    """Each value as trimmed text, empty where there is none; whole numbers without a decimal point."""
+    """Each value as trimmed text, empty if missing; whole numbers without a decimal point."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         labels = [*as_text(pd.Series(column.cat.categories)), ""]
         return np.array(labels, object)[column.cat.codes]
@@ -33,7 +33,7 @@ def _as_text(value: Any) -> str:
 
 
 def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The values as float64, NaN where there is none, and a mask of those that are something else than a number."""
+    """The values as float64, NaN if missing, and a mask of those that are not numbers."""
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype):
         return column.to_numpy(np.float64, na_value=np.nan), np.zeros(len(column), bool)
     codes, labels = codes_of(column)
@@ -51,7 +51,7 @@ def _number(text: str) -> float | None:
 
 
 def is_empty(column: pd.Series) -> np.ndarray:
-    """Where the column holds nothing."""
+    """A mask of empty values."""
     return as_text(column) == ""
 
 
@@ -64,13 +64,13 @@ def as_flags(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def codes_of(column: pd.Series) -> tuple[np.ndarray, list[str]]:
-    """For each value the index of its label, and the labels as text in the order in which they first appear."""
+    """The index of each value's label, and the labels as text in order of first appearance."""
     codes, labels = pd.factorize(as_text(column))
     return codes.astype(np.int64), [str(label) for label in labels]
 
 
 def typed(column: pd.Series) -> np.ndarray:
-    """The values as whole numbers, numbers or flags where all of them are; otherwise as text, empty where there is none."""
+    """The values as whole numbers, numbers or flags if all of them are; otherwise as text, empty if missing."""
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_integer_dtype(column.dtype):
         return column.to_numpy() if not column.isna().any() else column.to_numpy(np.float64, na_value=np.nan)
     if pd.api.types.is_float_dtype(column.dtype):
@@ -95,6 +95,6 @@ def _typed_labels(labels: list[str]) -> np.ndarray:
 
 
 def _plain(label: str) -> bool:
-    """Whether a number is written as numbers are: 007 and the like are labels."""
+    """Whether the text is written like a number; 007 and the like are labels."""
     digits = label.lstrip("-")
     return not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()) and label.strip("0123456789.eE+-") == ""

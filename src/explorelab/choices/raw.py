@@ -1,4 +1,4 @@
-"""The rows of a CSV or Parquet file as they stand there, each with its number in the file."""
+"""The raw rows of a CSV or Parquet file, each with its number in the file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from explorelab.choices.columns import is_empty
 from explorelab.errors import InputError
 
 LONGEST_HEADER = 100_000
-"""Characters in which the names of the columns are looked for."""
+"""Number of characters searched for the column names."""
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 @dataclass
 class Raw:
-    """Rows as they stand in the file, and what was noticed on the way."""
+    """The rows of a file as written, with problems and notes from reading it."""
 
     frame: pd.DataFrame
     rows: np.ndarray
@@ -37,7 +37,7 @@ class Raw:
 
 
 def read_raw(path: Path) -> Raw:
-    """The rows of the file; an error in one sentence if it cannot be read at all."""
+    """The rows of the file; raises a one-sentence error if it cannot be read at all."""
     if path.is_dir():
         raise InputError(f"{path}: expected a CSV or Parquet file, but this is a folder.")
     try:
@@ -93,7 +93,7 @@ def _csv(data: bytes, path: Path) -> Raw:
 
 
 def _decoded(data: bytes, path: Path, notes: list[str]) -> str:
-    """The text of the file: UTF-8, or UTF-16 where its first bytes say so."""
+    """The text of the file: UTF-8, or UTF-16 if it has a byte order mark."""
     if data[:4] == b"PK\x03\x04":
         raise InputError(f"{path}: this is a spreadsheet or an archive, not a CSV file: save the sheet as CSV UTF-8.")
     encoding = next((name for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), "")
@@ -119,7 +119,7 @@ def _decoded(data: bytes, path: Path, notes: list[str]) -> str:
 
 
 def _separator(header: str) -> str:
-    """What separates the columns: the sign that the header has most often, a comma in doubt."""
+    """The column separator: the most frequent candidate in the header, a comma if in doubt."""
     unquoted = re.sub(r'"[^"]*"', "", header)
     return max(SEPARATORS, key=unquoted.count)
 
@@ -169,7 +169,7 @@ def _ragged(ragged: list[tuple[int, int, int, str]], separator: str, n_rows: int
 
 
 def _one_of_each(names: list[str], raw: Raw) -> list[str]:
-    """The names, later ones of a kind emptied and reported; a column without a name or any value is no loss."""
+    """The column names; repeated ones are emptied and reported, and empty unnamed columns are ignored."""
     kept: list[str] = []
     for i, name in enumerate(names):
         if name and name in kept:
@@ -184,7 +184,7 @@ def _one_of_each(names: list[str], raw: Raw) -> list[str]:
 
 
 def without_blank_rows(raw: Raw) -> Raw:
-    """The rows that hold anything; how many blank ones were passed over is noted."""
+    """The rows that are not blank; skipped ones are noted."""
     blank = np.ones(len(raw.frame), bool)
     for name in raw.frame.columns:
         if not blank.any():

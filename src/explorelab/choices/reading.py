@@ -1,4 +1,4 @@
-"""Choices from a file or a table, checked at the door; nothing is dropped without being listed and counted."""
+"""Read choices from a file or a table and check them; nothing is dropped without being listed and counted."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from explorelab.choices.task_file import AnyTask, task_of
 from explorelab.errors import InputError
 
 MOST_LISTED = 20
-"""How many problems the message of an error lists; the others are counted."""
+"""Number of problems listed in an error message; the others are counted."""
 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What was found in a file of choices."""
+    """The result of checking a file of choices."""
 
     source: str
     problems: Sequence[Problem] = ()
-    """What must be put right."""
+    """What must be fixed."""
     warnings: Sequence[Problem] = ()
     """What is allowed but worth a look."""
     exclusions: Sequence[Exclusion] = ()
-    """What is kept out of the analysis."""
+    """What is excluded from the analysis."""
     notes: Sequence[str] = ()
     """How the file was understood."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Participants, blocks, trials, and those scored, missed, forced, excluded; empty where rows could not be read."""
+    """Numbers of participants, blocks, and trials (all, scored, missed, forced); empty if rows could not be read."""
     choices: Choices | None = None
-    """The choices, if there is no problem."""
+    """The choices, if there are no problems."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing that must be put right."""
+        """Whether there are no problems."""
         return not self.problems
 
     def message(self) -> str:
-        """All problems in one message: a sentence if there is one, otherwise a list."""
+        """All problems in one message: a sentence if there is only one, otherwise a list."""
         sentences = [f"{problem}" for problem in self.problems[:MOST_LISTED]]
         if len(self.problems) == 1:
             only = self.problems[0]
@@ -59,7 +59,7 @@ class CheckReport:
         return "\n".join([*lines, f"  and {more} more."] if more > 0 else lines)
 
     def as_json(self) -> dict[str, Any]:
-        """The same, as a table for JSON."""
+        """The report as a dictionary for JSON."""
         return {
             "source": self.source,
             "ok": self.ok,
@@ -155,7 +155,7 @@ def _report(look: Look, source: str) -> CheckReport:
 
 
 def _by_row(problems: list[Problem]) -> list[Problem]:
-    """Problems of the whole file first, then in the order of their first rows."""
+    """Problems of the whole file first, then by first row."""
     return sorted(problems, key=lambda problem: -1 if problem.row is None else problem.row)
 
 

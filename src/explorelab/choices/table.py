@@ -1,4 +1,4 @@
-"""What people chose, as arrays: a row for each block that someone played, a column for each of its trials."""
+"""People's choices as arrays: one row per block played, one column per trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from explorelab._support.counted import counted, plural
 from explorelab.tasks.places import distances_between, walks_between
 
 NOWHERE = -1
-"""The arm of a trial without one, and where a person stands who has not chosen yet."""
+"""The arm of a trial without one, and the position of a person who has not chosen yet."""
 
 
 PLAYERS = {
@@ -21,34 +21,34 @@ PLAYERS = {
     "robots": ("robot", "robots"),
     "simulated": ("simulated person", "simulated people"),
 }
-"""Who may have made choices, as a task file says it, and what one and many of them are called."""
+"""Who may have made the choices, by their name in a task file, with singular and plural."""
 
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Something in the file that is kept out of the analysis, and why."""
+    """Something in the file that is excluded from the analysis, and why."""
 
     participant: str
     block: str
-    """Empty: all blocks of this participant."""
+    """Empty for all blocks of this participant."""
     n_trials: int
     reason: str
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the arms are: how many, where they lie, how rewards vary."""
+    """The arms: their number, places and reward noise."""
 
     n_arms: int
     places: np.ndarray | None = None
-    """Where each arm lies (arm x dimension); None: nowhere in particular."""
+    """Place of each arm (arm x dimension), or None."""
     noise_var: float | None = None
-    """Variance of a reward about its arm's mean, where it is known."""
+    """Variance of a reward about its arm's mean, if known."""
     shape: tuple[int, int] | None = None
     """Width and height of a grid; arm number = x * height + y."""
     name: str = "task"
     arm_names: tuple[str, ...] | None = None
-    """What the arms are called, in files and tables; None: by their numbers."""
+    """Names of the arms in files and tables; None if they have only numbers."""
 
     def __repr__(self) -> str:
         where = (
@@ -62,32 +62,32 @@ class Layout:
         return f"<Layout {self.name}: {counted(self.n_arms, 'arm')}{where}{noise}>"
 
     def label(self, arm: int, first: int = 0) -> str:
-        """What an arm is called: by its name, or by its number where that of the first arm is `first`."""
+        """The arm's name, or its number counting from `first`."""
         return str(arm + first) if self.arm_names is None else self.arm_names[arm]
 
     @property
     def distances(self) -> np.ndarray | None:
-        """Euclidean distance between every pair of arms, if they lie somewhere."""
+        """Euclidean distance between every pair of arms, if they have places."""
         return None if self.places is None else distances_between(self.places)
 
     @property
     def walks(self) -> np.ndarray | None:
-        """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
+        """Distance along the axes between every pair of arms: on a grid, the number of squares moved."""
         return None if self.places is None else walks_between(self.places)
 
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Every trial of every person. Rows are blocks (a person starts each one afresh), columns are trials.
+    """Every trial of every person. Rows are blocks (each a fresh start), columns are trials.
 
     Rows are sorted by participant and block. Trials that a block does not have are neither observed nor scored.
     """
 
     layout: Layout
     participants: tuple[str, ...]
-    """Their labels, in the order in which results have them."""
+    """Labels of the participants, in the order of results."""
     participant: np.ndarray
-    """Which of them played each row (an index, int)."""
+    """Index of the participant who played each row (int)."""
     block: np.ndarray
     """The label of each row's block (str), unique within a participant."""
     arm: np.ndarray
@@ -95,31 +95,31 @@ class Choices:
     reward: np.ndarray
     """row x trial, float64; 0 where none was seen."""
     observed: np.ndarray
-    """row x trial, bool: an arm was sampled and its reward seen, so that it is learned from."""
+    """row x trial, bool: an arm was sampled and its reward seen, so it is learned from."""
     scored: np.ndarray
-    """row x trial, bool: the person was free to choose and did, so that a model must account for it; never where one arm
-    was on offer, which says nothing of anybody."""
+    """row x trial, bool: the person was free to choose and did, so a model must explain it; never if only one arm
+    was on offer, which is uninformative."""
     present: np.ndarray
     """row x trial, bool: the trial exists (a missed one without a reward is present, but neither observed nor scored)."""
     available: np.ndarray | None = None
-    """row x trial x arm, bool; None: every arm was available at every trial."""
+    """row x trial x arm, bool; None if every arm was available at every trial."""
     means: np.ndarray | None = None
     """row x arm: the true mean rewards of each row's landscape, where known; regret needs them."""
     start: np.ndarray | None = None
-    """Where the person stood before each row's first trial (int, `NOWHERE` if nowhere); None: nowhere at all."""
+    """Arm where the person stood before each row's first trial (int, `NOWHERE` if none); None if there is none at all."""
     conditions: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """Further columns that are constant within a block, a value for each row."""
+    """Further columns that are constant within a block, one value per row."""
     exclusions: Sequence[Exclusion] = ()
     table: pd.DataFrame | None = None
-    """The tidy rows that this was made from, kept ones only, in file order."""
+    """The tidy rows that this was made from, without excluded ones, in file order."""
     source: str = ""
     """Where it came from, for reports."""
     note: str = ""
     missed: np.ndarray | None = None
-    """row x trial, bool: the person gave no answer. What was sampled all the same (observed) is the arm of before, or one
-    that the task picked; other trials that are observed and not scored are forced. None: no missed trial was sampled."""
+    """row x trial, bool: the person gave no answer. If an arm was sampled anyway (observed), it is the previous one, or one
+    that the task picked; other trials that are observed but not scored are forced. None if no missed trial was sampled."""
     players: str = "people"
-    """Who made the choices: one of `PLAYERS`. Robots among people are told apart by the condition `pilot`."""
+    """Who made the choices: one of `PLAYERS`. The condition `pilot` distinguishes robots among people."""
 
     def __repr__(self) -> str:
         n_trials, n_arms = int(self.present.sum()), self.layout.n_arms
@@ -130,7 +130,7 @@ class Choices:
         return f"<Choices{f' from {self.source}' if self.source else ''}: {', '.join(parts)}>"
 
     def __post_init__(self) -> None:
-        """Take trials with one arm on offer out of those that a model must account for: they are forced."""
+        """Treat trials with only one arm on offer as forced, so that they are not scored."""
         if self.layout.n_arms < 2 and self.scored.any():
             object.__setattr__(self, "scored", np.zeros_like(self.scored))
         elif self.available is not None:
@@ -138,26 +138,26 @@ class Choices:
 
     @property
     def n_participants(self) -> int:
-        """How many people there are."""
+        """Number of participants."""
         return len(self.participants)
 
     @property
     def n_rows(self) -> int:
-        """How many blocks were played, by everyone together."""
+        """Number of blocks, over all participants."""
         return len(self.participant)
 
     @property
     def n_trials(self) -> int:
-        """Trials of the longest block."""
+        """Number of trials in the longest block."""
         return int(self.arm.shape[1])
 
     @property
     def n_scored(self) -> np.ndarray:
-        """How many choices of each participant a model must account for."""
+        """Number of scored choices of each participant."""
         return np.bincount(self.participant, self.scored.sum(1), self.n_participants).astype(int)
 
     def rows(self, keep: Any) -> Choices:
-        """These rows alone (a mask or indices), with the participants that have any."""
+        """Only these rows (a mask or indices), with the participants that have any."""
         at = np.arange(self.n_rows)[keep]
         who, renumbered = np.unique(self.participant[at], return_inverse=True)
         n_trials = int(self.present[at].sum(1).max(initial=1))

@@ -1,4 +1,4 @@
-"""What the arms were: the small TOML file beside the choices, or the same told from Python.
+"""The description of the task that people faced: a small TOML file next to the choices, or the same from Python.
 
 [task]                         # what the arms are and what they are worth: see tasks/task_table.py
 grid = [10, 10]
@@ -33,29 +33,29 @@ from explorelab.tasks.task_table import CHOICES_KEYS, Door, read_task_table
 
 DOOR = Door(more=CHOICES_KEYS)
 ONLY_SIMULATED = ("graph", "directed", "costs", "cost_kind", "cost_scale")
-"""Settings of a task that `simulate` needs and choices do not."""
+"""Settings of a task that `simulate` needs but choices do not."""
 OTHER_TABLES = ("agent", "run", "sweep")
-"""Tables of a file that `simulate` reads as well."""
+"""Tables of a file that `simulate` also reads."""
 
 
 @dataclass(frozen=True, eq=False)
 class DataTask:
-    """What is known of the task that people faced, and how the file writes it."""
+    """What is known about the task that people faced, and how the file of choices is written."""
 
     layout: Layout | None = None
-    """None: to be inferred from the rows."""
+    """None if it must be inferred from the rows."""
     means: Mapping[str, np.ndarray] = field(default_factory=dict)
     """True mean rewards by the value of the column `means_by`; without such a column, those of every block, under ""."""
     means_by: str = ""
     noise_var: float | None = None
     horizon: int | None = None
-    """How many trials a block should have."""
+    """Number of trials that a block should have."""
     first_arm: int = 0
     first_xy: int = 0
     columns: Mapping[str, str] = field(default_factory=dict)
-    """What the file calls a column, where that is not its name here."""
+    """The file's names of columns that differ from the names here."""
     start: int | str | None = None
-    """Where people stand before a block's first trial (from 0), or the column that says it (as the file counts arms)."""
+    """Arm where people stand before a block's first trial (from 0), or the column that gives it (in the file's numbering)."""
     notes: tuple[str, ...] = ()
     note: str = ""
     players: str = "people"
@@ -66,7 +66,7 @@ type AnyTask = DataTask | Task | Layout | Mapping[str, Any] | str | os.PathLike[
 
 
 def task_of(task: AnyTask, choices: Path | None = None) -> DataTask:
-    """What is known of the task: from a file, a table of settings, or a task; by default from the TOML file beside."""
+    """What is known about the task: from a file, settings, or a task; by default from the TOML file next to the choices."""
     if task is None:
         beside = choices.with_suffix(".toml") if choices is not None and choices.name and choices.suffix != ".toml" else None
         return read_task(beside) if beside is not None and beside.is_file() else DataTask()
@@ -84,7 +84,7 @@ def task_of(task: AnyTask, choices: Path | None = None) -> DataTask:
 
 
 def read_task(path: Path) -> DataTask:
-    """What the TOML file says about the task."""
+    """Read the description of the task from a TOML file."""
     toml = read_toml(path)
     for name in toml.values:
         if name in DOOR.known:
@@ -99,7 +99,7 @@ def read_task(path: Path) -> DataTask:
 
 
 def task_from_table(table: Mapping[str, Any], folder: Path = Path()) -> DataTask:
-    """What a table of settings says about the task; files in it lie relative to the folder."""
+    """Read the description of the task from a table of settings; its files are relative to the folder."""
     first_arm = checks.whole("first_arm", table.get("first_arm", 0), at_least=0)
     told = read_task_table(table, DOOR, folder, first_arm)
     if told.arms is not None and told.arms.names is not None and "first_arm" in table:
@@ -143,7 +143,7 @@ def _columns(columns: Any) -> dict[str, str]:
 
 
 def grid_layout(width: int, height: int) -> Layout:
-    """The squares of a grid, one apart; arm number = x * height + y."""
+    """The squares of a grid with unit spacing; arm number = x * height + y."""
     return Layout(width * height, grid_places(width, height), shape=(width, height))
 
 

@@ -1,4 +1,4 @@
-"""Choices to a file: what this writes, `read_choices` reads, and the same choices come back."""
+"""Write choices to a file from which `read_choices` reads the same choices back."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _as_read(start: Any, layout: Layout) -> Any:
 
 
 def frame_of(choices: Choices) -> pd.DataFrame:
-    """The choices as tidy rows, block after block: what `write_choices` writes."""
+    """The choices as tidy rows, block by block, as `write_choices` writes them."""
     row, column = np.nonzero(choices.present)
     observed, scored = choices.observed[row, column], choices.scored[row, column]
     frame = pd.DataFrame(
@@ -138,7 +138,7 @@ def _arm_labels(arm: np.ndarray, layout: Layout) -> Any:
 
 
 def _n_on_offer(choices: Choices) -> np.ndarray:
-    """How many arms there were to choose from on every trial."""
+    """Number of arms on offer at every trial."""
     if choices.available is None:
         return np.full(choices.arm.shape, choices.layout.n_arms)
     return np.asarray(choices.available.sum(2))

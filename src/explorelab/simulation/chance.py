@@ -1,4 +1,4 @@
-"""Randomness that depends on seed, replicate and time alone, so that no result depends on how the work was divided.
+"""Randomness that depends only on seed, replicate and time, so that no result depends on how the work is divided.
 
 Each (replicate, time) is a counter to JAX's own Threefry generator: one call gives the reward's noise and the decision's
 uniform number, at a third of the price of splitting keys.

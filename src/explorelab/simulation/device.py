@@ -1,4 +1,4 @@
-"""How the work is cut to fit a device: batches for the cache, tiles for the memory budget and for patience."""
+"""Divide the work to fit a device: batches for the cache, tiles for memory and for progress."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.ordered_sums import UNIT
 
 CACHE_NUMBERS = 163_840
-"""Numbers of belief per batch that a CPU core keeps close: 16 correlated beliefs of 100 arms, 512 independent ones."""
+"""Numbers of belief per batch that fit a CPU core's cache: 16 correlated beliefs of 100 arms, 512 independent ones."""
 
 WIDEST_BATCH = 2048
-"""Wider ones gain nothing."""
+"""Wider batches gain nothing."""
 
 GPU_UNIT = 4096
 """Replicates summed together first on a GPU, where sending many small sums back takes longer than making them."""
@@ -30,7 +30,7 @@ TILE_NUMBERS = 1e9
 
 @dataclass(frozen=True)
 class Cut:
-    """How many replicates go together."""
+    """How many replicates are run together."""
 
     batch: int | None
     """Replicates advanced in lock step; None: the whole tile (a GPU)."""

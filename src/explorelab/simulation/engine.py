@@ -26,7 +26,7 @@ from explorelab.tasks.noise import noise_kind
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known before anything runs; static to `jit`."""
+    """What is known before the run; static to `jit`."""
 
     n_arms: int
     horizon: int
@@ -34,7 +34,7 @@ class Plan:
     """When to record, in increasing order, the last one being the horizon."""
     noise: str
     cost: str | None
-    """How transition costs vary; None: moves are free."""
+    """How transition costs vary; None if moves are free."""
     moves: bool
     """Whether moves follow a graph."""
     start: bool
@@ -78,7 +78,7 @@ class Tally(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What one replicate leaves behind."""
+    """The result of one replicate."""
 
     totals: Tally
     """What had added up at each recorded time."""
@@ -88,7 +88,7 @@ class Records(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Where a replicate is."""
+    """The current state of a replicate."""
 
     belief: Any
     position: Int[Array, ""]

@@ -1,4 +1,4 @@
-"""Agents, tasks and runs described in plain tables: what a TOML file holds and the command line's flags say.
+"""Agents, tasks and runs described in plain tables, from a TOML file and the command line's options.
 
 [agent]
 name = "stochastic-ucl"
@@ -48,7 +48,7 @@ type Table = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What is to be simulated, in the tables that a TOML file has; the command line's flags fill them alike."""
+    """What to simulate, in the tables of a TOML file; the command line's options fill the same tables."""
 
     agent: TomlTable = field(default_factory=lambda: TomlTable({}, "agent"))
     task: TomlTable = field(default_factory=lambda: TomlTable({}, "task"))
@@ -56,7 +56,7 @@ class RunSettings:
     sweep: TomlTable = field(default_factory=lambda: TomlTable({}, "sweep"))
 
     def told_where(self) -> AbstractContextManager[None]:
-        """Let errors begin with file and line of the setting at fault, if it is from a file."""
+        """Prefix errors with the file and line of the setting at fault, if it is from a file."""
         return told_where(self.agent, self.task, self.run, self.sweep)
 
 
@@ -107,7 +107,7 @@ def build_task(table: Table) -> Task:
 
 
 def check_run(table: Table) -> dict[str, Any]:
-    """The settings of a run as `simulate` takes them, with unknown ones refused and the horizon asked for."""
+    """The settings of a run as `simulate` takes them; unknown ones and a missing horizon are errors."""
     with told_where(table):
         for key in table:
             if key not in RUN_KEYS:

@@ -1,4 +1,4 @@
-"""`simulate`: any agent on any task, many replicates and settings, as one labelled data set."""
+"""`simulate`: any agent on any task, over many replicates and settings, as one labelled data set."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ def simulate(
 
 
 class _Note(NamedTuple):
-    """What there is to say about the precision."""
+    """A note on the precision."""
 
     text: str
     warns: bool
 
 
 def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, _Note]:
-    """The precision to compute in, one for all settings, and a sentence on it where there is something to say."""
+    """The precision for all settings, and a note on it if there is something to say."""
 
     def doubts(dtype: str) -> str | None:
         return next((why for each in agents if (why := why_not(dtype, each, task, request.horizon)) is not None), None)
@@ -192,7 +192,7 @@ def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[st
 
 
 def _what_fits(request: Request, n_settings: int) -> str:
-    """What to keep: as asked, or each replicate's curves if they fit; an error where what was asked for does not fit."""
+    """What to keep: as requested, or by default each replicate's curves if they fit; an error if a request does not fit."""
     allowed = DEFAULT_MEMORY if request.memory is None else request.memory
     per_replicate = len(request.times) * 4 * 8 + (request.horizon * (4 + 8 + 1) if request.keep == "trajectories" else 0)
     needed = n_settings * request.replicates * per_replicate

@@ -1,4 +1,4 @@
-"""Results in a form that other programs, and people, read: one nested summary, one tidy table."""
+"""Results for other programs and for people: a nested summary and a tidy table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def summary(runs: xr.Dataset) -> dict[str, Any]:
 
 
 def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Any], xr.Dataset]]:
-    """The values of the swept parameters, and the results with them, one setting after the other."""
+    """The values of the swept parameters and the results, setting by setting."""
     swept = [str(name) for name in runs.regret_mean.dims if name != "time"]
     for places in product(*(range(runs.sizes[name]) for name in swept)):
         at = dict(zip(swept, places, strict=True))
@@ -60,7 +60,7 @@ def _plain(array: xr.DataArray) -> Any:
 
 
 def tidy(runs: xr.Dataset) -> pd.DataFrame:
-    """One row for each setting and time: means and standard errors, and visits of each arm where they were recorded."""
+    """One row per setting and time: means and standard errors, and visits of each arm where recorded."""
     parts = []
     for setting, one in each_setting(runs):
         columns = {

@@ -1,4 +1,4 @@
-"""Carrying out a simulation: tiles of replicates on every core, added up in order."""
+"""Run a simulation: tiles of replicates on every core, summed in order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT_MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class Request:
-    """What the user wants of a simulation, checked."""
+    """A checked request for a simulation."""
 
     horizon: int
     replicates: int
@@ -37,21 +37,21 @@ class Request:
     """"auto" until the agents are known."""
     device: str
     memory: int | None
-    """Bytes to stay within; None: what suits the device."""
+    """Memory limit in bytes; None for what suits the device."""
 
 
 @dataclass
 class Result:
-    """What came out for one setting."""
+    """The result for one setting."""
 
     mean: dict[str, np.ndarray] = field(default_factory=dict)
     se: dict[str, np.ndarray] = field(default_factory=dict)
     curves: dict[str, np.ndarray] = field(default_factory=dict)
-    """Each replicate's own, where they are kept."""
+    """Each replicate's own curves, if kept."""
 
 
 def run(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:
-    """Results of agents that share a rule and differ in parameters alone."""
+    """Results of agents that share a rule and differ only in parameters."""
     rule, plan = agents[0].rule, _plan(task, request)
     device = find_device(request.device)
     budget = request.memory or working_memory(device, DEFAULT_MEMORY)

@@ -1,4 +1,4 @@
-"""Tasks: what each arm is worth, how rewards vary, where one may go next and what a move costs."""
+"""Tasks: mean rewards, noise, places, allowed moves and their costs."""
 
 from explorelab.tasks.noise import Noise, NoiseKind, add_noise, gaussian_noise, integer_noise
 from explorelab.tasks.task import (

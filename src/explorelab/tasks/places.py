@@ -1,4 +1,4 @@
-"""Where arms lie on a grid, and how far places are from each other."""
+"""Places of arms on a grid, and distances between places."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 
 def grid_places(width: int, height: int) -> np.ndarray:
-    """The squares of a grid, one apart; arm number = x * height + y."""
+    """The squares of a grid with unit spacing; arm number = x * height + y."""
     x, y = np.divmod(np.arange(width * height), height)
     return np.stack([x, y], axis=1).astype(float)
 
 
 def grid_shape(places: np.ndarray | None) -> tuple[int, int] | None:
-    """Width and height of the grid whose squares these places are, in its order; None if they are none."""
+    """Width and height of the grid that these places form, in its order; None if they do not."""
     if places is None or places.shape[1] != 2:
         return None
     sides = places.max(0) + 1
@@ -28,5 +28,5 @@ def distances_between(places: np.ndarray) -> np.ndarray:
 
 
 def walks_between(places: np.ndarray) -> np.ndarray:
-    """How far it is along the axes from every place to every other: on a grid, how many squares one passes."""
+    """Distance along the axes between every pair of places: on a grid, the number of squares moved."""
     return np.abs(places[:, None] - places[None]).sum(-1)

@@ -1,4 +1,4 @@
-"""Tasks: what each arm is worth, how rewards vary, where one may go next and what a move costs."""
+"""Tasks: mean rewards, noise, places, allowed moves and their costs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ type Vector = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What it costs to go from one arm to another."""
+    """Transition costs between arms."""
 
     mean: np.ndarray
-    """Expected cost from arm (row) to arm (column); nothing for staying."""
+    """Expected cost from arm (row) to arm (column); 0 for staying."""
     kind: Literal["fixed", "exponential", "uniform"] = "fixed"
-    """Every move at its mean cost, or drawn anew: exponential, or uniform between 0 and twice the mean."""
+    """Whether every move has its mean cost, or a random one: exponential, or uniform between 0 and twice the mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +39,18 @@ class Task:
     noise: Noise
     name: str = "bandit"
     places: np.ndarray | None = None
-    """Where each arm lies (arm x dimension), for spatial priors and distances; None: nowhere in particular."""
+    """Place of each arm (arm x dimension), for spatial priors and distances, or None."""
     moves: Moves | None = None
-    """The graph of allowed moves; None: any arm may follow any other."""
+    """The graph of allowed moves; None if any arm may follow any other."""
     costs: Costs | None = None
     start: int | None = None
-    """Where the agent stands before its first choice (not itself a choice); None: nowhere, so the first choice is free."""
+    """Arm where the agent stands before its first choice; None for nowhere, so that the first choice is free."""
     note: str = ""
-    """What a reader must know wherever results on this task are shown."""
+    """A note shown with all results on this task."""
 
     @property
     def n_arms(self) -> int:
-        """How many arms there are."""
+        """Number of arms."""
         return len(self.means)
 
     @property
@@ -65,12 +65,12 @@ class Task:
 
     @property
     def distances(self) -> np.ndarray | None:
-        """Euclidean distance between every pair of arms, if they lie somewhere."""
+        """Euclidean distance between every pair of arms, if they have places."""
         return None if self.places is None else distances_between(self.places)
 
     @property
     def walks(self) -> np.ndarray | None:
-        """How far it is along the axes from every arm to every other: on a grid, how many squares one passes."""
+        """Distance along the axes between every pair of arms: on a grid, the number of squares moved."""
         return None if self.places is None else walks_between(self.places)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The one reader of a [task] table: in a file that describes a run, beside a file of choices, in a study, or from Python.
+"""The only reader of [task] tables: in a run's file, next to a file of choices, in a study, or from Python.
 
 [task]
 landscape = "B"                # the paper's, with its grid and noise; or profile = "A"; or
@@ -63,7 +63,7 @@ def task_keys() -> tuple[str, ...]:
 
 
 class Door(NamedTuple):
-    """A place where tasks are described, as far as it differs from others."""
+    """A place where tasks are described, and how it differs from others."""
 
     more: Collection[str] = ()
     """Settings that only this place has, and reads itself."""
@@ -80,7 +80,7 @@ class Door(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TaskTable:
-    """What a table says of a task but for graph and costs, each part as far as it is told."""
+    """What a table says about a task, apart from graph and costs; parts may be missing."""
 
     paper: Task | None
     """The landscape or profile of the paper, if it is one."""
@@ -98,7 +98,7 @@ class TaskTable:
 
 
 def read_task(table: Mapping[str, Any], door: Door, folder: Path = Path()) -> Task:
-    """The task that a table describes; files that it names lie in the folder."""
+    """The task that a table describes; its files are relative to the folder."""
     told = read_task_table(table, door, folder)
     if told.arms is None or "" not in told.means:
         raise SettingError((), f"a task needs one of {either(SOURCES)}, got none of them.")
@@ -110,7 +110,7 @@ def read_task(table: Mapping[str, Any], door: Door, folder: Path = Path()) -> Ta
 
 
 def read_task_table(table: Mapping[str, Any], door: Door, folder: Path = Path(), first_arm: int = 0) -> TaskTable:
-    """What a table says of a task; a `SettingError` that knows everything wrong with it.
+    """Read a table; raises a `SettingError` with everything wrong with it.
 
     Files that it names lie in the folder. `start` counts arms from `first_arm`.
     """
@@ -132,7 +132,7 @@ def read_task_table(table: Mapping[str, Any], door: Door, folder: Path = Path(),
 
 
 class _Parts:
-    """Parts of a table, read one after the other; what is wrong with one does not keep the others from being read."""
+    """Parts of a table, read one by one; an error in one does not keep the others from being read."""
 
     def __init__(self, wrong: list[SettingError]) -> None:
         self.wrong = wrong
@@ -151,7 +151,7 @@ class _Parts:
 
 
 def _misplaced(table: Mapping[str, Any], door: Door) -> list[SettingError]:
-    """What is wrong with settings that should not be there at all."""
+    """Errors for settings that should not be there at all."""
     refused = [SettingError((key,), f"{key} {door.refused[key]}") for key in table if key in door.refused]
     known = door.known
     unknown = [

@@ -1,1 +1,1 @@
-"""The check of a file of choices: everything wrong with it at once, and where."""
+"""The check of a file of choices, which reports every problem and its location."""

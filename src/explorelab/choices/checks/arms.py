@@ -1,4 +1,4 @@
-"""Arms: which one each trial is about, which ones were available, and what they are if nothing says it."""
+"""Arms: the arm of each trial, the available ones, and their number if the task does not give it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab.choices.table import NOWHERE, Layout
 from explorelab.choices.task_file import grid_layout
 
 MOST_INFERRED = 100_000
-"""More arms than this are not inferred from the data: a slip of the keyboard is likelier."""
+"""More arms than this are not inferred from the data: a typing error is likelier."""
 
 type Available = tuple[np.ndarray, np.ndarray]
 
@@ -124,7 +124,7 @@ def _inferred(look: Look, number: np.ndarray | None) -> Layout:
 
 
 def _largest(look: Look, column: str, first: int) -> int:
-    """How many places there are along x or y, going by the largest number that could be one."""
+    """Number of places along x or y, from the largest plausible number."""
     numbers, _ = as_numbers(look.frame[column])
     with np.errstate(invalid="ignore"):
         fine = numbers[(numbers >= first) & (numbers == np.floor(numbers)) & (numbers < MOST_INFERRED)]
@@ -132,7 +132,7 @@ def _largest(look: Look, column: str, first: int) -> int:
 
 
 def _arms_at(look: Look, missed: np.ndarray, layout: Layout, optional: bool) -> np.ndarray | None:
-    """The arm that lies at each row's x and y; None where x and y have nothing to do with the arms."""
+    """The arm at each row's x and y; None if x and y are not about arms."""
     if layout.shape is None:
         if layout.places is not None and layout.places.shape[1] == 2:
             return _arms_among(look, missed, layout.places, optional)

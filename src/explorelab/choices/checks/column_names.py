@@ -1,4 +1,4 @@
-"""The columns of a file of choices, and what other files call them: to suggest a name, never to take one for granted."""
+"""The columns of a file of choices and their common names elsewhere: used to suggest a name, never to assume one."""
 
 from __future__ import annotations
 

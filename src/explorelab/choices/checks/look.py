@@ -1,4 +1,4 @@
-"""A file under examination: its rows, what is known of the task, and everything wrong with it or worth a look."""
+"""A file being checked: its rows, what is known about the task, and all problems and warnings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab.choices.table import Layout
 from explorelab.choices.task_file import DataTask
 
 N_SHOWN = 5
-"""How many rows of a kind are named; the others are counted."""
+"""Number of rows of a kind that are named; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -23,19 +23,19 @@ class Problem:
     """All rows that are wrong in the same way in the same column: the first in full, a few more by number, a count."""
 
     column: str
-    """Its name in the file; empty: the whole row, or the whole file."""
+    """Its name in the file; empty for the whole row or file."""
     message: str
-    """What was expected, and what came."""
+    """What was expected, and what was found."""
     row: int | None = None
     """The first such row, as the file numbers it (the header of a CSV file is row 1); None: no row in particular."""
     value: str = ""
-    """What stands there."""
+    """The value found there."""
     cause: str = ""
-    """The likely cause, and what to do; may be empty."""
+    """The likely cause and what to do about it; may be empty."""
     n: int = 1
-    """How many rows, blocks or people this concerns."""
+    """Number of rows, blocks or people affected."""
     n_rows: int = 0
-    """Of how many; 0: not said."""
+    """Total number; 0 if not given."""
     rows: tuple[int, ...] = ()
     """The first few rows."""
     of: str = "rows"
@@ -52,7 +52,7 @@ class Problem:
         return f"{', '.join(where)}{': ' if where else ''}{self.message}{count}{end}{self.cause and ' ' + self.cause}"
 
     def as_json(self) -> dict[str, Any]:
-        """The same, as a table for JSON."""
+        """The problem as a dictionary for JSON."""
         return {
             "row": self.row,
             "column": self.column,
