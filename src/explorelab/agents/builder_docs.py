@@ -49,11 +49,11 @@ MEANINGS: Mapping[str, str] = {
     "novelty": "Pull of arms never sampled, in log-odds.",
     "lapse": "Probability of choosing at random, whatever the rule.",
 }
-"""What each argument of a builder means, in a sentence."""
+"""The meaning of each argument of a builder, in a sentence."""
 
 
 def with_parameters(doc: str | None, arguments: Mapping[str, Any]) -> str:
-    """The docstring with a `Parameters` section; arguments of somebody else's agent that are not known are left out."""
+    """The docstring with a `Parameters` section; unknown arguments, of a user's own agent, are left out."""
     known = [f"{name}\n    {MEANINGS[name]}" for name in arguments if name in MEANINGS]
     own = inspect.cleandoc(doc or "")
     return "\n".join([own, "", "Parameters", "----------", *known]) if known else own

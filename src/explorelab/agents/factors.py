@@ -1,4 +1,4 @@
-"""The vocabulary of agents: what the four factors are and how they fit together."""
+"""The vocabulary of agents: the four factors and how they fit together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 type Params = Mapping[str, Any]
-"""Named parameters in natural units; scalars, or arrays for what belongs to each arm."""
+"""Named parameters in natural units; scalars, or arrays with one value per arm."""
 
 type Value = Float[Array, " arm"]
 type Available = Bool[Array, " arm"] | None
@@ -18,7 +18,7 @@ type Available = Bool[Array, " arm"] | None
 
 
 class Belief(Protocol):
-    """What the agent expects of each arm next. Every learner's belief has at least these two."""
+    """The agent's expectation for each arm. Every learner's belief has at least these two."""
 
     @property
     def mean(self) -> Value: ...  # noqa: D102
@@ -28,18 +28,18 @@ class Belief(Protocol):
 
 
 class Moment(NamedTuple):
-    """When a decision is made."""
+    """The time and place of a decision."""
 
     t: Int[Array, ""]
     """Time of the decision, from 1; rewards up to t - 1 are known."""
     n_decisions: Int[Array, ""]
-    """How many decisions were made before this one (fewer than t - 1 when the agent commits to blocks)."""
+    """Number of decisions before this one (fewer than t - 1 when the agent commits to blocks)."""
     position: Int[Array, ""] | np.integer[Any] = np.int32(-1)
-    """The arm chosen last, or where the agent stands at first; -1: nowhere yet."""
+    """The arm chosen last, or where the agent starts; -1 for nowhere yet."""
 
 
 class Chance(NamedTuple):
-    """The randomness of one decision; whatever a rule leaves unused is never computed."""
+    """The randomness of one decision; parts that a rule does not use are never computed."""
 
     uniform: Float[Array, ""]
     """A number in the open interval (0, 1)."""
@@ -48,7 +48,7 @@ class Chance(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What was chosen and seen on each trial of a block."""
+    """The arm and reward of each trial of a block."""
 
     arm: Int[Array, " trial"]
     reward: Float[Array, " trial"]
@@ -62,9 +62,9 @@ class Learner:
 
     name: str
     prepare: Callable[[Params, Float[Array, "arm arm"] | None], Params]
-    """Whatever follows from the parameters alone, computed once (the prior covariance from a length scale)."""
+    """Quantities that follow from the parameters, computed once (the prior covariance from a length scale)."""
     init: Callable[[Params, int], Any]
-    """The belief before the first reward, for that many arms."""
+    """The belief before the first reward, for the given number of arms."""
     update: Callable[[Params, Any, Int[Array, ""], Float[Array, ""]], Any]
     """The belief after one reward from one arm."""
     stages: Callable[[int, int], tuple[int, ...]] = lambda n_arms, horizon: (horizon,)
@@ -72,14 +72,14 @@ class Learner:
     resize: Callable[[Params, Any, int], Any] = lambda params, belief, until: belief
     """The same belief with room for the rewards up to that time."""
     seen: Callable[[Params, Any], Value] | None = None
-    """How often each arm has been seen, where the belief knows; otherwise the simulator counts."""
+    """How often each arm has been seen, if the belief knows; otherwise the simulator counts."""
     replay: Callable[[Params, int, Told], Any] | None = None
     """The belief before every trial (its `mean` and `sd`) of a block whose choices are known, all at once; the same numbers
     as `update` one by one, and cheaper to differentiate. None: one by one."""
 
 
 type Limit = Callable[[Params, Any, Moment], Value]
-"""What each arm is worth to the agent now: an upper credible limit, or another index."""
+"""The value of each arm to the agent now: an upper credible limit or another index."""
 
 
 @dataclass(frozen=True)
@@ -90,22 +90,22 @@ class ChoiceRule:
     log_probs: Callable[[Params, Any, Value, Moment, Available], Value]
     draw: Callable[[Params, Any, Value, Moment, Available, Chance], Int[Array, ""]]
     walks: bool = False
-    """Whether it asks how long the walks between arms are (`walks` among the parameters)."""
+    """Whether it needs the distances along the axes between arms (`walks` among the parameters)."""
     exact: bool = True
-    """False: `log_probs` are counted from draws, which is enough to draw by and too coarse to score choices by."""
+    """False if `log_probs` are counted from draws: enough to simulate, but too coarse to score choices."""
     seeks_best: bool = False
-    """Whether it takes the arm of the highest value, so that the least difference decides."""
+    """Whether it chooses the arm of the highest value, so that the smallest difference decides."""
     certain: bool = False
-    """Whether it takes that arm always: any other choice is impossible, unless a habit lets it lapse."""
+    """Whether it always chooses that arm: any other choice is impossible, unless a habit lets it lapse."""
 
 
 @dataclass(frozen=True)
 class Commitment:
-    """For how long a decision binds."""
+    """How long a decision lasts."""
 
     name: str
     length: Callable[[Params, Any, Int[Array, ""], Int[Array, ""]], Int[Array, ""]] | None = None
-    """Goal selections that follow from choosing `arm` after `n_goals` of them; `None`: decide at every step."""
+    """Goal selections that follow from choosing `arm` after `n_goals` of them; `None` to decide at every step."""
 
 
 @dataclass(frozen=True)
@@ -119,16 +119,16 @@ class Rule:
 
 
 class Ways(NamedTuple):
-    """How far arms are from each other; None where they lie nowhere, or nobody asks."""
+    """Distances between arms; None if they have no places, or none are needed."""
 
     distances: Float[Array, "arm arm"] | None = None
-    """Straight, for priors."""
+    """Euclidean distances, for priors."""
     walks: Float[Array, "arm arm"] | None = None
-    """Along the axes, for those who walk."""
+    """Distances along the axes, for travel costs."""
 
 
 def prepared(rule: Rule, params: Params, ways: Ways) -> Params:
-    """The parameters with all that follows from them and from where the arms lie."""
+    """The parameters with everything that follows from them and from the places of the arms."""
     params = rule.learner.prepare(params, ways.distances)
     return {**params, "walks": ways.walks} if rule.choice.walks else params
 
@@ -140,22 +140,22 @@ class Agent:
     name: str
     rule: Rule
     params: Params
-    """Values in natural units; a `noise_var` that is missing is taken from the task."""
+    """Values in natural units; a missing `noise_var` is taken from the task."""
     given: Mapping[str, Any] = field(default_factory=dict)
-    """What the agent was built from."""
+    """The arguments that the agent was built with."""
     build: Callable[..., Agent] | None = None
     """Builds an agent of the same name from other values, with the same checks."""
     least_horizon: int = 1
     """The shortest horizon for which the rule is defined."""
     free: tuple[str, ...] = ()
-    """The parameters in which people differ: those that a fit estimates unless told otherwise."""
+    """The parameters in which people differ, which a fit estimates by default."""
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={_short(value)}' for name, value in self.given.items())})"
 
 
 MOST_SHOWN = 4
-"""Numbers of a list that are written out where an agent is shown; longer ones and matrices are told by their size."""
+"""Longest list written out when an agent is shown; longer ones and matrices are shown by their size."""
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a parameter is: one row each, read by whoever builds, simulates, fits or writes about an agent.
+"""The table of parameters, read by everything that builds, simulates, fits or reports on an agent.
 
 The same name means the same thing in every agent. A row says which values are allowed, where a fit seeks them, and what the
 paper and readers call it. On which parameters beliefs depend is not said here: it is read off the learner itself
@@ -22,7 +22,7 @@ from explorelab.errors import InputError
 
 
 class Units(NamedTuple):
-    """The units of a data set, in which rows say where parameters are sought."""
+    """The units of a data set, from which search ranges are computed."""
 
     reward_centre: float
     reward_sd: float
@@ -33,13 +33,13 @@ class Units(NamedTuple):
 
 
 class Sought(NamedTuple):
-    """Where a fit seeks a parameter: a normal prior on its scale, and bounds."""
+    """The search range of a parameter in a fit: a normal prior on its scale, and bounds."""
 
     scale: str
     centre: float
-    """What is typical, in natural units."""
+    """The typical value, in natural units."""
     spread: float
-    """Standard deviation of what is plausible, on the scale."""
+    """Standard deviation of plausible values, on the scale."""
     low: float
     high: float
     """Bounds in natural units."""
@@ -51,19 +51,19 @@ type Shape = Literal["one number", "one for each arm", "matrix"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter, whichever agent has it."""
+    """One parameter, the same in every agent that has it."""
 
     name: str
     symbol: str = ""
-    """The paper's, where it has one."""
+    """The paper's symbol, if it has one."""
     words: str = ""
-    """Its name in a sentence; left out, the name with spaces."""
+    """Its name in a sentence; by default the name with spaces."""
     allowed: Mapping[str, Any] = field(default_factory=dict)
-    """Which values it may have, as `checks.real` takes it."""
+    """Allowed values, as arguments of `checks.real`."""
     seek: Seek | None = None
-    """Where a fit seeks it; None: it cannot be free."""
+    """Its search range in a fit; None if it cannot be free."""
     shape: Shape = "one number"
-    """The most that it may be."""
+    """The largest shape that it may have."""
     variance: bool = False
     """Whether it has the unit of squared rewards, so that it may be as large or small as their squares."""
     divides: bool = False
@@ -71,7 +71,7 @@ class Parameter:
     optional: bool = False
     """Whether None leaves it out."""
     made: bool = False
-    """Whether a builder makes it of other parameters: nobody gives it."""
+    """Whether a builder computes it from other parameters, so that users never give it."""
 
     @property
     def in_words(self) -> str:
@@ -80,7 +80,7 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """Its name in an error, with the symbol where every terminal has it."""
+        """Its name in an error message, with the symbol if it is ASCII."""
         return f"{self.name} ({self.symbol})" if self.symbol and self.symbol.isascii() else self.name
 
 
@@ -88,7 +88,7 @@ class Parameter:
 
 
 def _within(low: float, high: float, centre: float, spread: float, scale: str = "real") -> Seek:
-    """Whatever the units of the data are."""
+    """A search range that does not depend on the units of the data."""
     return lambda units: Sought(scale, centre, spread, low, high)
 
 
@@ -185,17 +185,17 @@ _KNOWN = ChainMap(_ADDED, dict(PARAMETERS))
 
 
 def about(name: str) -> Parameter:
-    """The parameter's row; a bare one for a name without any, such as a parameter of an agent composed by hand."""
+    """The parameter's row; a bare one for an unknown name, such as a parameter of an agent composed by hand."""
     return _KNOWN.get(name) or Parameter(name)
 
 
 def searchable() -> dict[str, Seek]:
-    """Every parameter that can be free, and where it is sought."""
+    """The search range of every parameter that can be free."""
     return {name: row.seek for name, row in _KNOWN.items() if row.seek is not None}
 
 
 def value(name: str, given: Any, **tighter: Any) -> checks.Numbers:
-    """The value of a parameter as its row allows it, or within bounds that are tighter still."""
+    """The checked value of a parameter, optionally within tighter bounds."""
     row = PARAMETERS[name]
     if row.shape == "matrix":
         return checks.covariance(name, given)
@@ -204,7 +204,7 @@ def value(name: str, given: Any, **tighter: Any) -> checks.Numbers:
 
 
 def values(**given: Any) -> dict[str, Any]:
-    """The values of some parameters as their rows allow them; None leaves an optional one out."""
+    """The checked values of some parameters; None leaves an optional one out."""
     return {name: value(name, one) for name, one in given.items() if not (one is None and PARAMETERS[name].optional)}
 
 

@@ -1,4 +1,4 @@
-"""The scales on which parameters are sought: their own, logarithms and logits."""
+"""The scales on which parameters are estimated: natural units, logarithms and logits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Scale(NamedTuple):
     to_line: Callable[[Any], Any]
     from_line: Callable[[Any], Any]
     words: str
-    """What numbers on the scale are, in a sentence; nothing where they are the parameter itself."""
+    """The name of the scale in a sentence; empty for natural units."""
 
 
 SCALES: dict[str, Scale] = {

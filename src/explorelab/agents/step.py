@@ -1,4 +1,4 @@
-"""How an agent keeps to what it decided: the goal, the block of goal selections, the hop, the decisions made.
+"""How an agent carries out a decision: the goal, the block of goal selections, the next hop, the decisions made.
 
 Whoever plays or replays an agent (the simulator, the likelihood, simulated people, robots) does in each step:
 
@@ -21,7 +21,7 @@ from explorelab.agents.factors import Available, Commitment, Moment, Params
 
 
 class Bound(NamedTuple):
-    """What an agent is bound to."""
+    """The decision that an agent is carrying out."""
 
     goal: Int[Array, ""]
     left: Int[Array, ""]
@@ -32,7 +32,7 @@ class Bound(NamedTuple):
 
 
 def unbound() -> Bound:
-    """Nothing is decided yet."""
+    """The state before any decision."""
     zero = jnp.int32(0)
     return Bound(zero, zero, zero, zero)
 

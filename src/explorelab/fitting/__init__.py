@@ -1,1 +1,1 @@
-"""Fitting agents to people: one at a time, as a group, and left-out blocks predicted from the others."""
+"""Fit agents to people, one by one or as a group."""

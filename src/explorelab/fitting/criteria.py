@@ -1,4 +1,4 @@
-"""Criteria that set how well a model accounts for choices against what it had to spend on it."""
+"""Information criteria, which weigh how well a model explains choices against its number of parameters."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 OF_LIKELIHOOD = ("bic", "aic")
-"""Criteria of a likelihood at its maximum: of estimates that a prior has pulled away from it they are not defined."""
+"""Criteria that need the maximum of the likelihood: they are undefined for estimates under a prior."""
 
 
 def method_for(criterion: str, method: str) -> str:
-    """How an agent must be fitted to be judged by the criterion: by maximum likelihood for AIC and BIC, else as asked."""
+    """The fitting method for a criterion: maximum likelihood for AIC and BIC, otherwise as requested."""
     return "ml" if criterion in OF_LIKELIHOOD else method
 
 
@@ -51,12 +51,12 @@ def chance_nll(choices: Choices, by_row: bool = False) -> Floats:
 
 
 def without_information(choices: Choices) -> tuple[str, ...]:
-    """Participants whose choices say nothing of any agent: all missed or forced, or one arm on offer at a time."""
+    """Participants without any informative choice: all trials missed or forced, or with only one arm on offer."""
     return tuple(who for who, cost in zip(choices.participants, chance_nll(choices), strict=True) if not cost > 0)
 
 
 def informative(choices: Choices) -> Choices:
-    """The choices of everyone else: of those who say something."""
+    """The choices of everyone with at least one informative choice."""
     silent = without_information(choices)
     return choices.rows(~np.isin(choices.participants, silent)[choices.participant]) if silent else choices
 

@@ -32,7 +32,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "em": ("rounds", "tolerance"),
     "nuts": ("chains", "draws", "warmup", "target_accept", "max_tree_depth", "correlated", "on_failure"),
 }
-"""The methods, and what can be set of each: of `fit_group` and `sample`."""
+"""The methods and their settings, which go to `fit_group` and `sample`."""
 
 
 @door
@@ -111,7 +111,7 @@ def fit(
 
 
 def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
-    """Raise for a name that is not a setting of the method: it belongs to another one, or is misspelt."""
+    """Raise for a name that is not a setting of the method: it belongs to another method, or is misspelt."""
     for name in settings:
         owner = next((each for each, own in SETTINGS.items() if name in own), None)
         if owner is None:
@@ -122,7 +122,7 @@ def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
 
 
 def check_choices(choices: Choices) -> None:
-    """Raise if choices cannot be scored, and say whose: a fit would answer wrongly, not stop.
+    """Raise if choices cannot be scored, and name the person: a fit would give wrong results without an error.
 
     Somebody without any choice among several arms stops nobody, unless there is nobody else.
     """
@@ -196,7 +196,7 @@ def _never(fitted: Fitted, parameter: str) -> bool:
 
 
 def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likelihood: np.ndarray) -> None:
-    """Raise if somebody's choices have probability zero at the best parameters that were found, and say whose."""
+    """Raise if somebody's choices have probability zero at the best parameters found, and name the person."""
     bad = np.flatnonzero(~np.isfinite(log_likelihood))
     if not bad.size:
         return

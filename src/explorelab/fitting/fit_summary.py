@@ -1,4 +1,4 @@
-"""A fit in a few numbers: for other programs, for a page, and for a terminal."""
+"""Summaries of a fit, for other programs, the report and the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorelab.fitting.identified import SILENT
 
 
 def fit_summary(tree: xr.DataTree) -> dict[str, Any]:
-    """A fit in one JSON object: the group of estimates, how well it describes, and what to be careful about."""
+    """A fit as one JSON object: estimates over people, quality of fit, and warnings."""
     estimates = tree["estimates"].to_dataset()
     return {
         **{name: tree.attrs[name] for name in ("agent", "method", "free", "source") if name in tree.attrs},
@@ -31,7 +31,7 @@ def fit_summary(tree: xr.DataTree) -> dict[str, Any]:
 
 
 def _reasons(estimates: xr.Dataset) -> dict[str, int]:
-    """Why people's fits did not converge, and how many of each."""
+    """The number of people for each reason why a fit did not converge."""
     if "status" not in estimates:
         return {}
     told = estimates["status"].values[~estimates["converged"].values.astype(bool)]
@@ -40,7 +40,7 @@ def _reasons(estimates: xr.Dataset) -> dict[str, int]:
 
 
 def silent_people(tree: xr.DataTree) -> list[str]:
-    """Who made no choice that says anything."""
+    """People without any informative choice."""
     return [str(who) for who in json.loads(tree.attrs.get("without_information", "[]"))]
 
 
@@ -69,7 +69,7 @@ def _kind(remark: str) -> str:
 
 
 def estimates_table(tree: xr.DataTree) -> pd.DataFrame:
-    """A row for every person and parameter: estimate, uncertainty, remark; and how well the person is described."""
+    """One row per person and parameter: estimate, uncertainty, remark, and quality of the person's fit."""
     estimates = tree["estimates"].to_dataset()
     of_parameters = ["estimate", "standard_error", "low", "high", "at_bound", "identified", "remark", "variance_left"]
     of_people = [

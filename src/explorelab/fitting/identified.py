@@ -15,28 +15,28 @@ from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.solve import limits
 
 NEAR_BOUND = 0.02
-"""A parameter within this many standard units of a bound sits at it."""
+"""A parameter within this many standard units of a bound counts as at the bound."""
 MOST_LEFT = 0.5
 """If more than this share of the variance is left, the choices say little."""
 TIED = 0.95
-"""Two estimates this strongly correlated trade off: the choices tell their combination, not each."""
+"""Two estimates this strongly correlated trade off: the choices determine their combination, not each."""
 
 
 SILENT = "no choice among several arms"
-"""Why nothing is identified of somebody who never had a choice, or never made one."""
+"""The remark for somebody who never had a choice, or never made one."""
 
 
 class Identified(NamedTuple):
-    """What is known of everyone's estimates, each participant x parameter."""
+    """How well everyone's estimates are identified, each participant x parameter."""
 
     at_bound: np.ndarray
     remark: np.ndarray
-    """Why an estimate is not identified, or an empty text."""
+    """Why an estimate is not identified; empty if it is."""
     variance_left: np.ndarray
-    """Share of the variance expected beforehand that remains."""
+    """Share of the prior variance that remains."""
 
     def without(self, silent: np.ndarray) -> Identified:
-        """The same with these people (a mask) said to have made no choice that tells anything."""
+        """The same, with these people (a mask) marked as having made no informative choice."""
         remark = np.where(silent[:, None], SILENT, self.remark) if silent.any() else self.remark
         return self._replace(remark=remark)
 
@@ -47,7 +47,7 @@ class Identified(NamedTuple):
 
 
 def identified(fitted: Fitted, z: np.ndarray, covariance: np.ndarray, prior_sd: np.ndarray | float = 1.0) -> Identified:
-    """Judge estimates in standard units by their covariance and what was expected beforehand."""
+    """Judge estimates in standard units by their covariance and the prior."""
     space = fitted.space
     low, high = limits(fitted.space)
     at_low, at_high = z <= low + NEAR_BOUND, z >= high - NEAR_BOUND

@@ -1,4 +1,4 @@
-"""How probable a person's choices are under an agent: the agent itself, replayed on what the person chose and saw.
+"""The likelihood of a person's choices under an agent: the agent itself, replayed on what the person chose and saw.
 
 Nothing is written twice: the learner, limit and choice rule that simulate are the ones that score. A trial that was missed
 or forced is not scored; it is learned from if its reward was seen. Time counts every trial of a block, scored or not.
@@ -27,7 +27,7 @@ class Block(NamedTuple):
     observed: Bool[Array, " trial"]
     scored: Bool[Array, " trial"]
     position: Int[Array, " trial"]
-    """Where the person stood before each trial: the arm sampled last; -1: nowhere yet."""
+    """The person's position before each trial: the arm sampled last; -1 for nowhere yet."""
     available: Bool[Array, "trial arm"] | None
 
 
@@ -45,7 +45,7 @@ def blocks_of(choices: Choices) -> Block:
 
 
 def ways_of(layout: Layout) -> Ways:
-    """How far the arms are from each other."""
+    """Distances between the arms."""
     if layout.places is None:
         return Ways()
     return Ways(jnp.asarray(layout.distances, jnp.float64), jnp.asarray(layout.walks, jnp.float64))
@@ -119,7 +119,7 @@ def _bounds(commitment: Commitment, params: Params, believed: Any, block: Block)
 
 
 def log_likelihoods(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> Float[Array, " trial"]:
-    """Log-probability of each choice of a block, given everything before it; 0 where there is none to account for."""
+    """Log-probability of each choice of a block, given everything before it; 0 for trials that are not scored."""
     log_probs = replay(rule, params, ways, n_arms, block).log_probs
     chosen = jnp.take_along_axis(log_probs, jnp.maximum(block.arm, 0)[:, None], axis=1)[:, 0]
     return jnp.where(block.scored, chosen, 0.0)

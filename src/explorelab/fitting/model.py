@@ -1,4 +1,4 @@
-"""From an agent's name and a data set to what is fitted: which parameters are free, where they are sought, what is known."""
+"""Prepare an agent for fitting to a data set: its free parameters, their search space, and the fixed values."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Fitted(NamedTuple):
     model: Model
     data: Data
     space: Space
-    """Where each free parameter is sought."""
+    """Search range of each free parameter."""
 
 
 class Named(NamedTuple):
-    """What a name asks for."""
+    """An agent's name and the values fixed in it."""
 
     name: str
     fixed: dict[str, Any]
 
 
 def parsed(text: str) -> Named:
-    """The agent and the values that it is given: name:parameter=value:parameter=value."""
+    """Split a text such as name:parameter=value:parameter=value into the agent's name and its values."""
     name, *settings = text.strip().split(":")
     return Named(name, dict(name_and_value("a value in an agent's name", setting) for setting in settings))
 
@@ -94,7 +94,7 @@ def prepare(
 
 
 def named(choices: Choices, name: str, fixed: Mapping[str, Any]) -> Agent:
-    """The named agent with values that suit the data: they are where its free parameters start from, no more."""
+    """The named agent with values that suit the data, as starting values of its free parameters."""
     units = units_of(choices)
     known = parameters_of(name)
     given = {key: value for key, value in _typical(units, choices).items() if key in known and key not in fixed}
@@ -131,7 +131,7 @@ def _check_noise(agent: Agent, choices: Choices, free: Sequence[str]) -> None:
 
 
 def _with_data(agent: Agent, choices: Choices, units: Units) -> dict[str, Any]:
-    """The agent's parameters, and what the data add: noise variance, horizon, number of arms."""
+    """The agent's parameters, with the data's noise variance, horizon and number of arms."""
     noise = choices.layout.noise_var
     added = {
         "noise_var": _centre("noise_var", units) if noise is None else noise,

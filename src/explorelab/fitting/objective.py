@@ -1,4 +1,4 @@
-"""What a fit minimises: the negative log-likelihood of a person's blocks, and how it bends.
+"""The objective of a fit: the negative log-likelihood of a person's blocks, with its derivatives.
 
 One pass of forward differentiation through the replay gives, for every arm of every trial, the log-probability and its
 slope along each parameter. From these follow the gradient and the expected (Fisher) information
@@ -34,14 +34,14 @@ class Model:
 
 
 class Data(NamedTuple):
-    """Every block of everyone, and where the arms lie."""
+    """Every block of everyone, and the places of the arms."""
 
     blocks: Block
     ways: Ways
     fixed: dict[str, Any]
     """Parameters that are not free, in natural units."""
     origin: Origin
-    """Where those that are lie."""
+    """Search ranges of the free parameters."""
 
 
 class Curvature(NamedTuple):
@@ -53,7 +53,7 @@ class Curvature(NamedTuple):
 
 
 def take(data: Data, rows: Int[Array, " row"]) -> Block:
-    """These blocks."""
+    """The blocks with these indices, from all blocks."""
     return jax.tree.map(lambda x: jnp.asarray(x)[rows], data.blocks)
 
 

@@ -1,4 +1,4 @@
-"""Estimates as labelled data: values, uncertainty, and what a reader must be told of them."""
+"""Estimates as labelled data: values, uncertainty and remarks."""
 
 from __future__ import annotations
 

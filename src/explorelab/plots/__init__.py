@@ -1,1 +1,1 @@
-"""Every figure and its style; the words and numbers that stand in them; pages that hold them."""
+"""Figures and their style, the words and numbers in them, and HTML pages."""

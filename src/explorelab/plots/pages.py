@@ -1,4 +1,4 @@
-"""What pages of results have in common: one file that needs no other, made from a template."""
+"""Shared by pages of results: one self-contained file, made from a template."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jinja2
 from matplotlib.figure import Figure
 
 REM_PER_INCH = 6.4
-"""How large figures are shown, so that letters are of one size in all of them."""
+"""Scale of figures, so that text has the same size in all of them."""
 
 
 def rendered(package: str, **values: Any) -> str:
@@ -27,15 +27,15 @@ def rendered(package: str, **values: Any) -> str:
 
 
 def tight(words: str) -> str:
-    """The words with every sum, share and error kept on one line."""
+    """The text with non-breaking spaces in sums, shares and errors."""
     return re.sub(r" (?=[=±≥<≤>%])|(?<=[=±≥<≤>]) ", "\u00a0", words)
 
 
 def width_of(figure: Figure) -> float:
-    """How wide the figure is shown, in rem."""
+    """Width of the figure on the page, in rem."""
     return round(REM_PER_INCH * figure.get_figwidth(), 1)
 
 
 def inside(kind: str, data: bytes) -> str:
-    """A picture as an address that holds it."""
+    """A picture as a data URL."""
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"

@@ -1,4 +1,4 @@
-"""Figures of what people did and of how agents were fitted to them."""
+"""Figures of what people did and of fits to them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def draw_data(choices: Choices, each: Each) -> Drawing:
 
 
 def distinct_arms(choices: Choices) -> np.ndarray:
-    """How many different arms were sampled in each block."""
+    """Number of different arms sampled in each block."""
     seen = np.zeros((choices.n_rows, choices.layout.n_arms), bool)
     row, trial = np.nonzero(choices.observed)
     seen[row, choices.arm[row, trial]] = True
@@ -127,7 +127,7 @@ def _reach(one: xr.Dataset, dimension: xr.Dataset) -> tuple[float, float, bool]:
 
 
 def _size(n: int) -> float:
-    """Of a point, when there are so many."""
+    """Size of a point, given the number of points."""
     return float(np.clip(60 / n, 1.2, 4.5))
 
 

@@ -15,9 +15,9 @@ from explorelab.regret.phenotype_summary import beside_paper
 
 COLOURS = {"linear": BLUE, "power": VERMILION, "log": GREEN, NONE: GREY}
 DASHES = {"linear": "-", "power": (0, (5, 1.5)), "log": (0, (1.2, 1.2))}
-"""Told apart without colour as well."""
+"""Distinguishable without colour too."""
 MOST_CURVES = 400
-"""Curves drawn singly; of more, as many at even distances."""
+"""Maximum number of single curves drawn; of more, an evenly spaced selection."""
 
 
 def draw_phenotypes(result: xr.Dataset) -> Drawing:

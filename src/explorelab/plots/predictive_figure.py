@@ -1,4 +1,4 @@
-"""The figure of a posterior predictive check: what people did over what the fitted agent would do."""
+"""The figure of a posterior predictive check: people and simulated groups."""
 
 from __future__ import annotations
 

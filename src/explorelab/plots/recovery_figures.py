@@ -1,4 +1,4 @@
-"""Figures of recovery: true and estimated parameters, and how often each model is taken for each."""
+"""Figures of recovery: true and estimated parameters, and how often each model is mistaken for another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def draw_recovery(result: xr.Dataset) -> Drawing:
 
 
 def words(name: str) -> str:
-    """A parameter's name as a reader likes it."""
+    """A parameter's name with spaces."""
     return name.replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""The figure of a simulation: regret over time with its band, the bounds that apply, and transitions where they cost."""
+"""The figure of a simulation: regret over time with its band and bounds, and transition cost if moves cost."""
 
 from __future__ import annotations
 

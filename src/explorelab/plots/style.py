@@ -30,7 +30,7 @@ PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 """After Okabe & Ito: told apart with any colour vision and in print; the yellows are darkened to be seen on white."""
 
 FORMATS = (".png", ".svg", ".pdf")
-"""Endings of figures in files of their own."""
+"""File extensions of figures."""
 
 FULL_WIDTH = 7.2
 """Inches across a page."""
@@ -172,7 +172,7 @@ def readable_log(axis: Any) -> None:
 
 
 def power_of_ten(value: float) -> str:
-    """A power of ten as a reader likes it: 0.1, 1, 1000, 10⁴."""
+    """A power of ten for a reader: 0.1, 1, 1000, 10⁴."""
     if value <= 0:
         return ""
     exponent = round(np.log10(value))
@@ -233,9 +233,9 @@ def save(figure: Figure, data: pd.DataFrame, stem: Path) -> SavedFigure:
 
 
 def check_format(path: Path) -> None:
-    """Raise if no figure can be written under this name."""
+    """Raise if a figure cannot be written to this file."""
     if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{path}: a figure must end in {', '.join(FORMATS)}, got {path.suffix or 'no ending'}.")
+        raise InputError(f"{path}: a figure's name must end in {', '.join(FORMATS)}, got {path.suffix or 'no extension'}.")
 
 
 def write_figure(draw: Callable[[], Drawing], path: Path, dpi: int = 300) -> None:

@@ -1,4 +1,4 @@
-"""Numbers, counts and names as a reader likes them in a sentence."""
+"""Numbers, counts and names for use in sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab.regret import paper_people
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """A number for a sentence: that many digits that count, thin spaces between thousands."""
+    """A number for a sentence: with that many significant digits, and thin spaces between thousands."""
     value = float(value)
     if value == 0 or not np.isfinite(value):
         return f"{value:g}"
@@ -24,7 +24,7 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def whole(value: Any) -> str:
-    """A number for a sentence, rounded to a whole one."""
+    """A number for a sentence, rounded to a whole number."""
     return f"{float(value):,.0f}".replace(",", "\u202f").replace("-", "\u2212")
 
 
@@ -50,14 +50,14 @@ def are_people(choices: Choices) -> bool:
 
 
 def with_paper_named(text: str) -> str:
-    """The text with the paper named in full where it is first spoken of."""
+    """The text with the paper named in full at its first mention."""
     if paper_people.NAME in text:
         return text
     return re.sub(r"\b[Tt]he paper's\b", f"{paper_people.NAME}'s".replace(" (2014)'s", "'s (2014)"), text, count=1)
 
 
 def percent(value: Any, digits: int = 0) -> str:
-    """A share in per cent; a dash where there is none."""
+    """A share in per cent; a dash if there is none."""
     value = float(value)
     return "–" if np.isnan(value) else f"{100 * value:.{digits}f}\u202f%"
 
@@ -68,7 +68,7 @@ def share(n: int, of: int) -> str:
 
 
 def interval(low: Any, high: Any, digits: int = 3) -> str:
-    """Two numbers with a dash; empty where they are not known."""
+    """Two numbers with "to" between them; empty if unknown."""
     low, high = float(low), float(high)
     return "" if np.isnan(low) or np.isnan(high) else f"{plain(low, digits)} to {plain(high, digits)}"
 
@@ -80,7 +80,7 @@ def percents(low: Any, high: Any, digits: int = 0) -> str:
 
 
 def plain(value: Any, digits: int = 3) -> str:
-    """A number with so many digits that count, whole ones in full; very large and very small ones as powers of ten."""
+    """A number with that many significant digits, whole ones in full; very large and very small ones as powers of ten."""
     value = float(value)
     if np.isnan(value):
         return "–"
@@ -105,13 +105,13 @@ def is_r2(value: Any) -> str:
 
 
 def fixed(value: Any, decimals: int = 2) -> str:
-    """A number with so many decimals; a dash where there is none."""
+    """A number with that many decimals; a dash if there is none."""
     value = float(value)
     return "–" if np.isnan(value) else f"{value:.{decimals}f}".replace("-", "\u2212")
 
 
 def probability(value: Any) -> str:
-    """A probability in words of at most three digits, never rounded to certainty."""
+    """A probability with three decimals, never rounded to certainty."""
     value = float(value)
     if value > 0.999:
         return "> 0.999"

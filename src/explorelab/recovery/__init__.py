@@ -1,1 +1,1 @@
-"""What a fit can be trusted with: simulated people with known parameters, refitted, and simulated beside real ones."""
+"""How far a fit can be trusted: recovery of known parameters and models, and predictive checks."""

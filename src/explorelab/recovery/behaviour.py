@@ -1,4 +1,4 @@
-"""What a group of people did, in curves and numbers that simulated people can be laid beside."""
+"""What a group did, as curves and numbers that can be compared with simulated groups."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ CURVES = {
     "travel": "walk to the next arm",
     "unique": "share of choices so far that were new arms",
 }
-"""Over time, the mean over blocks."""
+"""Curves over time, as means over blocks."""
 
 
 class Each(NamedTuple):
-    """A number for each block and trial (NaN where there is none), or for each block."""
+    """Statistics per block and trial (NaN if missing), or per block."""
 
     curves: dict[str, Floats]
     """By the names of `CURVES`: row x trial."""
     numbers: dict[str, Floats]
     """By name: row."""
     walks: Floats | None
-    """How far each choice went: row x trial, NaN where nobody walked; None where arms lie nowhere."""
+    """Distance of each choice from the last: row x trial, NaN without one; None if arms have no places."""
 
 
 def of_each(choices: Choices, power: PowerFit = "raw", best_mean: Any = None) -> Each:

@@ -1,4 +1,4 @@
-"""A population to show the report on: 326 simulated people, the paper's two example agents and the range between them.
+"""Example data for the report: 326 simulated people, ranging between the paper's two example agents.
 
 Section V.C of the paper shows two agents, one whose regret grows linearly and one whose regret grows logarithmically;
 section V.B labels 59.2 % of 326 people linear, 21.5 % logarithmic and 19.3 % power. If each phenotype were such an agent,
@@ -21,7 +21,7 @@ from explorelab.errors import InputError
 from explorelab.regret import paper_people
 
 KINDS = {"linear": "linear", "between": "power", "log": "log"}
-"""What people are made of, and the phenotype of the paper whose share each has."""
+"""The kinds of people, and the paper's phenotype whose share each has."""
 ENDS: Mapping[str, tuple[float, float]] = {
     "prior_mean": (30.0, 200.0),
     "prior_var": (1000.0, 10.0),
@@ -35,7 +35,7 @@ SCATTER = 0.2
 
 
 class Population(NamedTuple):
-    """Simulated people, and what they were made with."""
+    """Simulated people and their true parameters."""
 
     choices: Choices
     truth: pd.DataFrame
@@ -43,7 +43,7 @@ class Population(NamedTuple):
 
 
 def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 90) -> Population:
-    """So many simulated people with one block each on landscape B, rewards with whole-number noise from -5 to 5.
+    """Simulated people with one block each on landscape B, and whole-number noise from -5 to 5.
 
     Shares of the kinds are the paper's shares of phenotypes. A person of kind between has a place w, uniform between the
     agents (w = 0 linear, w = 1 logarithmic); prior mean and length scale are interpolated as they are, prior variance and
@@ -77,7 +77,7 @@ def on_the_line(name: str, place: np.ndarray) -> np.ndarray:
 
 
 def _story(kinds: np.ndarray) -> str:
-    """What was done, in words."""
+    """A description of the population, in words."""
     n = {kind: int((kinds == kind).sum()) for kind in KINDS}
     ends = [f"prior mean {a:g}, prior variance {b:g}, length scale {c:g}, temperature {d:g}"
             for a, b, c, d in zip(*ENDS.values(), strict=True)]  # fmt: skip
@@ -105,7 +105,7 @@ def _kinds(n: int) -> np.ndarray:
 
 
 def write_population(folder: Path | str, seed: int = 0, n: int = paper_people.PEOPLE) -> Path:
-    """Write choices.csv, the task file choices.toml and true_parameters.csv into the folder; says where the choices are."""
+    """Write choices.csv, the task file choices.toml and true_parameters.csv into the folder; return the first."""
     from explorelab._support.files import write_whole
     from explorelab.choices.writing import write_choices
 

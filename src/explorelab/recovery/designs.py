@@ -1,4 +1,4 @@
-"""Who plays what: blocks that nobody has played yet, and the blocks that people played, for others to play."""
+"""Blocks for simulated people to play: blank ones, or those that people played."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def blank_choices(
 
 
 def _checked(tasks: tuple[Any, ...]) -> tuple[Task, ...]:
-    """Tasks that one person can play one after the other: the same arms and noise, other means."""
+    """Check that one person can play these tasks in turn: the same arms and noise, other means."""
     if not tasks:
         raise InputError("a design needs at least one task, got none.")
     for task in tasks:

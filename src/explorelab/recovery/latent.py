@@ -1,4 +1,4 @@
-"""What a fitted agent would have thought on every trial that a person played: beliefs, limits, probabilities."""
+"""Latent variables of a fitted agent on every trial that a person played: beliefs, limits, probabilities."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def trial_table(latent: xr.Dataset) -> pd.DataFrame:
 
 
 def _called(latent: xr.Dataset, arms: pd.Series) -> pd.Series:
-    """The arms by their names, where they have any."""
+    """The arms by name, if they have names."""
     names = latent.coords.get("arm_name")
     return arms if names is None else arms.map(dict(enumerate(names.values.tolist())))
 

@@ -1,4 +1,4 @@
-"""Model recovery: which agent fits best, when it is known which one made the choices."""
+"""Model recovery: which agent fits best when the one that made the choices is known."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def recover_parameters(
 
 
 def recovered(known: Known, true: Mapping[str, np.ndarray], found: xr.Dataset) -> xr.Dataset:
-    """True values beside estimates, and what they say of each parameter."""
+    """True values and estimates, and summary statistics of each parameter."""
     names = list(known.names)
     truth = np.stack([true[name] for name in names], axis=1)
     found = found.sel(parameter=names, parameter_2=names)

@@ -1,4 +1,4 @@
-"""Posterior predictive checks: people simulated at the fitted parameters, laid over the people whom they were fitted to."""
+"""Posterior predictive checks: people compared with simulations at their fitted parameters."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _within_reason(covariance: np.ndarray) -> np.ndarray:
 
 
 class Summary(NamedTuple):
-    """What one group did."""
+    """Statistics of one group."""
 
     curves: dict[str, Floats]
     numbers: dict[str, float]

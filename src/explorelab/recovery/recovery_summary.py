@@ -1,4 +1,4 @@
-"""Recovery and predictive checks in a few numbers, for other programs."""
+"""Summaries of recovery and predictive checks, for other programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_MODELS = ("count", "confusion", "confusion_low", "confusion_high", "inversion
 
 
 def parameters_summary(result: xr.Dataset) -> dict[str, Any]:
-    """What was found of every parameter, and how all of them go with each other, ready for JSON."""
+    """The results for every parameter and their correlations, ready for JSON."""
     names = [str(name) for name in result["parameter"].values]
     found = {name: {part: finite_or_none(result[part].sel(parameter=name)) for part in OF_PARAMETER} for name in names}
     tables = {
@@ -31,7 +31,7 @@ def models_summary(result: xr.Dataset) -> dict[str, Any]:
 
 
 def predictive_summary(result: xr.Dataset) -> dict[str, Any]:
-    """Every number of the check, people beside simulated ones, ready for JSON."""
+    """Every number of the check, for people and simulated groups, ready for JSON."""
     parts = ("human", "simulated", "low", "high", "p")
     names = [str(name) for name in result["statistic"].values]
     found = {name: {part: finite_or_none(result[part].sel(statistic=name)) for part in parts} for name in names}

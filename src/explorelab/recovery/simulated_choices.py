@@ -1,4 +1,4 @@
-"""Simulated people in the shoes of real ones: the same blocks, the same free and forced trials, other choices.
+"""Simulated people in place of real ones: the same blocks, the same free and forced trials, other choices.
 
 The loop is the replay of the likelihood, once choosing: the same learner, limit, choice rule and commitment, the same time
 and position. So what is generated has exactly the probabilities that `fitting.likelihood` gives it.

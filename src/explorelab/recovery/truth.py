@@ -1,4 +1,4 @@
-"""What simulated people are made of: what a fit or the data say beforehand, and the true parameters drawn from it."""
+"""True parameters of simulated people, from a fit or from the prior."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Known(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """What must be said of everything that is made from the fit; empty if it has converged, or there is none."""
+        """The warning for everything made from the fit; empty if it has converged, or there is no fit."""
         return "" if self.fit is None else warning_of(self.fit)
 
 
@@ -133,7 +133,7 @@ class Truth(NamedTuple):
     """Who plays, and with which parameters."""
 
     who: np.ndarray
-    """Whose blocks each simulated person plays (index)."""
+    """Index of the person whose blocks each simulated person plays."""
     params: dict[str, np.ndarray]
 
 

@@ -1,1 +1,1 @@
-"""What people lost, and which form their regret follows: phenotypes."""
+"""People's regret and its phenotypes: the form that each curve follows."""

@@ -1,4 +1,4 @@
-"""Means and shares over rows that are not independent, because each person has several: clustered by participant."""
+"""Means and shares over rows clustered by participant, since each person has several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best form of millions of curves: `fit_forms` for the label alone.
+"""The best form of millions of curves: `fit_regret_curves`, but only for the label.
 
 Each form spans a linear space but for the exponent, so its residuals are |R|^2 less what its projection explains. For a
 power law on the raw scale, what t^b explains is looked up at 93 exponents, dense where t^b changes fast; the best of them

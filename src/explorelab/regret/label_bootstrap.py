@@ -1,4 +1,4 @@
-"""How sure the label of one curve of regret is: a local block bootstrap of its increments.
+"""How stable the label of a regret curve is: a local block bootstrap of its increments.
 
 What is random in R(t) are its increments, the losses of single choices; R adds them up, so its residuals about a fitted form
 are far from independent and must not be reshuffled themselves. Resampled are the increments of the residuals,

@@ -1,4 +1,4 @@
-"""What people lost by their choices: observed regret, from the rewards they got, and expected regret, from the arms' means.
+"""People's regret: observed, from the rewards received, and expected, from the arms' means.
 
     observed  R(t) = m* t - sum of r up to t            (section V.B of the paper)
     expected  R(t) = sum of m* - m_i over the arms i chosen up to t

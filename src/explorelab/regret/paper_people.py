@@ -1,4 +1,4 @@
-"""The paper that the task comes from, what it reports of people, and whether choices were made in its task."""
+"""The paper, its findings about people, and whether choices were made in its task."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from explorelab.choices.table import Choices
 from explorelab.tasks.task import PROFILES, landscape
 
 NAME = "Reverdy, Srivastava & Leonard (2014)"
-"""As it is named where it is first mentioned."""
+"""The paper's name where it is first mentioned."""
 SHARES = {"linear": 0.592, "power": 0.193, "log": 0.215}
-"""Of people's phenotypes (section V.B)."""
+"""Shares of people's phenotypes (section V.B)."""
 PEOPLE = 326
 EXPONENT = 0.9
-"""Of the power law that fits the mean curve of its people best."""
+"""Exponent of the power law that best fits the mean curve of its people."""
 TRIALS = 90
 
 

@@ -1,4 +1,4 @@
-"""Phenotypes in a few numbers: a table of labels, a summary for other programs, a summary for people."""
+"""Summaries of phenotypes: a table of labels, and a summary for programs and people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE
 
 
 def labels_table(result: xr.Dataset) -> pd.DataFrame:
-    """A row for each curve: who, which block, conditions, length, label, the probability of each label, and the fits."""
+    """One row per curve: participant, block, conditions, length, label, the probability of each label, and the fits."""
     of_row = [str(name) for name in result.coords if result[name].dims == ("row",)]
     table = pd.DataFrame({name: result[name].values for name in (*of_row, "n_trials", "label", "exponent")})
     for name, short in (("label_probability", "probability"), ("a", "a"), ("b", "b"), ("ssr", "ssr")):
@@ -24,7 +24,7 @@ def labels_table(result: xr.Dataset) -> pd.DataFrame:
 
 
 def summary(result: xr.Dataset) -> dict[str, Any]:
-    """Shares with intervals, fits of the mean curve, and how sure labels are; numbers that JSON lacks are None."""
+    """Shares with intervals, fits of the mean curve, and stability of labels; NaN and infinity become None."""
     forms = {}
     for form in FORMS:
         one = result.sel(form=form)
@@ -49,17 +49,17 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
 
 
 def beside_paper(result: xr.Dataset) -> bool:
-    """Whether the paper's shares are there to stand beside: where its task was played."""
+    """Whether the paper's shares can be compared: only if its task was played."""
     return bool(np.isfinite(result["paper_share"]).all())
 
 
 def n_too_short(result: xr.Dataset) -> int:
-    """How many curves have too few points for a form."""
+    """Number of curves with too few points for a form."""
     return int((result["n_trials"] < FEWEST_TIMES).sum())
 
 
 def why_none(result: xr.Dataset) -> str:
-    """Why curves without a form have none: "2 too short, 1 with regret that stays where it is"."""
+    """Why curves without a form have none: "2 too short, 1 with constant regret"."""
     short = n_too_short(result)
     flat = int((result["label"] == NONE).sum()) - short
     parts = [f"{short} too short"] if short else []
@@ -67,6 +67,6 @@ def why_none(result: xr.Dataset) -> str:
 
 
 def _sure(result: xr.Dataset, form: str) -> float:
-    """The mean probability of the label among the curves that bear it."""
+    """The mean probability of the label among the curves that have it."""
     own = result["label_probability"].sel(form=form).values[result["label"].values == form]
     return float(own.mean()) if own.size else np.nan

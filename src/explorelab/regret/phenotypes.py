@@ -1,4 +1,4 @@
-"""Phenotypes of people: which form each one's observed regret follows, how sure that is, and how common each form is.
+"""Phenotypes of people: the form of each curve of observed regret, its stability, and how common each form is.
 
 Section V.B of the paper: the three forms of `explorelab.regret.forms` are fitted to every block of a standard bandit task,
 and least squared residuals give the label. Of 326 people with one such block each, 59.2 % were linear, 19.3 % power and

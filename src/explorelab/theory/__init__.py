@@ -1,4 +1,4 @@
-"""What can be promised of the UCL algorithms: bounds on visits, regret, transitions and their cost.
+"""Bounds for the UCL algorithms: on visits, regret, transitions and their cost.
 
 `published` holds the bounds of Reverdy, Srivastava and Leonard (2014), `corrected` those of its appendix G with every
 term written out; `promised` puts all that concerns one task into one table. NumPy and SciPy only, float64, over arrays

@@ -1,4 +1,4 @@
-"""The door of the theory part: what every public function checks before it computes."""
+"""Checks of the arguments of the theory's public functions."""
 
 from __future__ import annotations
 

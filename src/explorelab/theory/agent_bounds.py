@@ -1,4 +1,4 @@
-"""What theory promises for an agent on a task: which theorem speaks of it is read off its four factors."""
+"""Theoretical bounds for an agent on a task: its four factors determine which theorem applies."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def regret_bounds(
 
 
 def bounds_as_json(table: xr.Dataset) -> dict[str, Any]:
-    """Every bound at every time, nulls where there is none, and the sentences that say why."""
+    """Every bound at every time, null where there is none, with the sentences that say why."""
     return {
         **{str(name): for_json(value) for name, value in table.attrs.items()},
         "times": table.time.values.tolist(),
@@ -105,7 +105,7 @@ def _algorithm(rule: Rule, task: Task) -> theory.AlgorithmName | None:
 
 
 def _misfit(agent: Agent, task: Task, algorithm: theory.AlgorithmName | None) -> str:
-    """Why the agent on this task is not what the theorems speak of, or nothing."""
+    """Why the theorems do not cover the agent on this task; empty if they do."""
     if algorithm is None:
         if agent.rule.limit is not limits.upper_credible_limit:
             return f"The paper has no bound for {agent.name}."

@@ -1,4 +1,4 @@
-"""What bounds on single arms add up to, and the lower bound that no algorithm beats."""
+"""Sums of bounds over arms, and the lower bound that no algorithm beats."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, Tail, sum_over_bl
 
 
 class Asked(NamedTuple):
-    """What every bound is made of."""
+    """The arguments that all bounds share."""
 
     means: npt.ArrayLike
     noise_var: float
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 
 
 def _bound(formula: Callable[..., Floats]) -> Callable[..., Floats]:
-    """The formula with the arguments that all bounds have, and any of its own after them."""
+    """The formula with the arguments that all bounds share, followed by its own."""
 
     @wraps(formula, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
     def bound(

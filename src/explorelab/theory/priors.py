@@ -1,4 +1,4 @@
-"""How good a prior is for a given task, and how much of it the bounds can bear."""
+"""How good a prior is for a given task, and how it affects the bounds."""
 
 from __future__ import annotations
 

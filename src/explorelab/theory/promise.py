@@ -1,4 +1,4 @@
-"""Everything the theory promises for one task and one algorithm, as one labelled table."""
+"""All bounds for one task and one algorithm, as one labelled table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ type AlgorithmName = Literal["deterministic", "stochastic", "block", "graphical"
 
 
 class _Promise(NamedTuple):
-    """One variable of the table: its numbers and what there is to say about them."""
+    """One variable of the table: its numbers and notes on them."""
 
     values: Floats
     long_name: str

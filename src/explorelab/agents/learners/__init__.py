@@ -1,1 +1,1 @@
-"""Learners: from a prior and what was seen to a belief about every arm."""
+"""Learners: from a prior and the rewards seen to a belief about every arm."""

@@ -1,4 +1,4 @@
-"""Learners whose arms tell nothing of each other: independent Gaussian belief, and plain sample statistics."""
+"""Learners with independent arms: the independent Gaussian belief, and plain sample statistics."""
 
 from __future__ import annotations
 

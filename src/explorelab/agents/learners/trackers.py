@@ -1,4 +1,4 @@
-"""Learners of people who track each arm by itself: the Kalman filter, the delta rule, and the memory of the last outcome."""
+"""Learners that track each arm separately: the Kalman filter, the delta rule, and the memory of the last outcome."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class DeltaBelief(NamedTuple):
 
 
 def init_delta(params: Params, n_arms: int) -> DeltaBelief:
-    """What is expected of every arm before it is tried."""
+    """The expected reward of every arm before it is tried."""
     mean = jnp.broadcast_to(jnp.asarray(params["prior_mean"]), (n_arms,))
     return DeltaBelief(mean, jnp.zeros_like(mean))
 

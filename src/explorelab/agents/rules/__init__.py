@@ -1,1 +1,1 @@
-"""Rules: what an arm is worth, which one is chosen, with which habits, and for how long."""
+"""Rules: the value of each arm, the choice among them, habits, and commitments."""

@@ -73,7 +73,7 @@ greedy_lowest = ChoiceRule("greedy-lowest", _log_probs_lowest, _draw_lowest, see
 greedy_random = ChoiceRule("greedy-random", _log_probs_random_tie, _draw_random_tie, seeks_best=True, certain=True)
 
 GREEDY: dict[str, ChoiceRule] = {"lowest": greedy_lowest, "random": greedy_random}
-"""What to do with several best arms: take the lowest-numbered, or one of them at random."""
+"""How to choose among several best arms: the lowest-numbered, or one at random."""
 
 
 # Softmax --------------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def _draw_uniform(
 
 
 uniform = ChoiceRule("uniform", _log_probs_uniform, _draw_uniform)
-"""Every available arm alike."""
+"""Every available arm with equal probability."""
 
 
 def _log_probs_wsls(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:

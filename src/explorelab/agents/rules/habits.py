@@ -1,4 +1,4 @@
-"""Habits of people, on top of any choice rule: keeping to the last arm, not going far, trying what is new, lapsing.
+"""Habits on top of any choice rule: staying with the last arm, not going far, trying new arms, lapsing.
 
     log P'(i) = log P(i) + stickiness [i = last]                        stay
                          - travel_cost log(1 + walk(last, i))           travel
@@ -68,13 +68,13 @@ _STEEPEST = 80.0
 
 
 class Habit(NamedTuple):
-    """A habit, its parameter, and a value that the parameter has when none is given."""
+    """A habit, its parameter, and the parameter's default."""
 
     change: Change
     parameter: str
     default: float
     walks: bool = False
-    """Whether it asks how long the walks between arms are (`walks` among the parameters)."""
+    """Whether it needs the distances along the axes between arms (`walks` among the parameters)."""
 
 
 HABITS: dict[str, Habit] = {
@@ -83,7 +83,7 @@ HABITS: dict[str, Habit] = {
     "novelty": Habit(_novelty, "novelty", 1.0),
     "lapse": Habit(_lapse, "lapse", 0.05),
 }
-"""In the order in which they act, whatever the order in which they are named."""
+"""The habits, in the order in which they act, whatever the order in a name."""
 
 
 @door

@@ -1,4 +1,4 @@
-"""What an arm is worth to an agent now: the paper's upper credible limit and the indices it is measured against.
+"""The value of each arm to an agent now: the paper's upper credible limit and the indices it is compared with.
 
 Every function takes (params, belief, moment) and returns a value for each arm; an arm that must be tried first has the
 value infinity. Beliefs are Gaussian (`mean`, `sd`) for the Bayesian rules and sample statistics (`mean`, `plays`,
