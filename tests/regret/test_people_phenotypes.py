@@ -291,7 +291,7 @@ def test_curves_without_a_form_are_told_apart_everywhere(power, by, tmp_path, ca
     about = summary(found)
     assert (about["n_unlabelled"], about["n_too_short"]) == (3, 1)
     show_phenotypes(found)
-    assert "3 without a form: 1 too short, 2 with regret that stays where it is." in capsys.readouterr().out
+    assert "3 without a form: 1 too short, 2 with constant regret." in capsys.readouterr().out
     write_figure(lambda: draw_phenotypes(found), tmp_path / "figure.svg")
 
 

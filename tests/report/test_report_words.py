@@ -152,7 +152,7 @@ def test_a_report_on_people_who_lose_nothing_names_no_form(played, n_rows):
     said = said_in(section_of(nothing))
     assert "has a form" in said
     assert "nan" not in said
-    assert "stays where it is" in said
+    assert "constant regret" in said
 
 
 def test_one_block_is_told_of_as_one(played):

@@ -1,1 +1,1 @@
-"""What every part of the package uses: checks, files, progress, words for errors."""
+"""Helpers used throughout the package: checks, files, progress, wording of errors."""

@@ -1,4 +1,4 @@
-"""Checks at the door: concrete values are looked at before anything is compiled, because JAX does not raise on bad ones."""
+"""Checks of arguments before anything is compiled, because JAX does not raise on bad values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from explorelab.errors import InputError, unknown_name
 
 MANY = 1_000_000
-"""More starts, draws or simulated people than this are a slip of the keyboard, and would take all memory."""
+"""More starts, draws or simulated people than this are a typing error, and would use all memory."""
 
 type Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -39,7 +39,7 @@ def is_number(value: Any) -> bool:
 
 
 def shown(value: Any, most: int = 80) -> str:
-    """The value in one line of an error message, cut where it is long."""
+    """The value on one line of an error message, shortened if long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= most else f"{text[:most]}..."
 
@@ -59,7 +59,7 @@ def real(
     infinite: bool = False,
     why: str = "",
 ) -> Numbers:
-    """The value (one number, or one for each arm) as float64 within the bounds; `why` is told when it is not."""
+    """The value (one number, or one for each arm) as float64 within the bounds; otherwise the error includes `why`."""
     array = numbers(name, value, infinite=infinite)
     if array.ndim > 1:
         raise InputError(f"{name} must be one number, or one for each arm, got an array of shape {array.shape}.")
@@ -108,7 +108,7 @@ def one_of[Kind](kind: str, name: Any, table: Mapping[str, Kind]) -> Kind:
 
 
 def covariance(name: str, value: Any) -> Numbers:
-    """The value as a symmetric positive semidefinite matrix; singular ones are welcome."""
+    """The value as a symmetric positive semidefinite matrix; singular ones are allowed."""
     matrix = numbers(name, value)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise InputError(f"{name} must be a square matrix, got shape {matrix.shape}.")

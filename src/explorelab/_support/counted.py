@@ -1,10 +1,10 @@
-"""Numbers of things in a sentence, one or several."""
+"""Counts in a sentence, singular or plural."""
 
 from __future__ import annotations
 
 
 def plural(n: float, one: str, many: str = "") -> str:
-    """The word for so many: person or people, block or blocks, is or are."""
+    """The singular or plural word for a number: person or people, block or blocks, is or are."""
     return one if n == 1 else many or f"{one}s"
 
 
@@ -14,5 +14,5 @@ def counted(n: int, one: str, many: str = "") -> str:
 
 
 def each_of(n: int, one: str, many: str = "") -> str:
-    """The one arm, each of the 4 arms: "must have a name for ..."."""
+    """The phrase "the one arm" or "each of the 4 arms", as in "must have a name for ..."."""
     return f"the one {one}" if n == 1 else f"each of the {counted(n, one, many)}"

@@ -1,7 +1,7 @@
-"""Public functions check at the door that arguments have names they know, and are of the kind that annotations name.
+"""A decorator with which public functions check the names and types of their arguments.
 
-Whether a number or a name makes sense is checked by the function itself; here a wrong kind of thing (a name for an agent,
-None for choices, a ragged list) is answered in one sentence before it fails somewhere deeper down.
+The function itself checks whether a number or a name makes sense; here a wrong type of argument (a name for an agent,
+None for choices, a ragged list) raises a one-sentence error before it fails somewhere deeper down.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from explorelab.errors import InputError, unknown_name
 
 
 class Kind(NamedTuple):
-    """One kind of argument: what it is called in a sentence, and whether a value is one."""
+    """One kind of argument: its name in a sentence, and a test whether a value is one."""
 
     words: str
     fits: Callable[[Any], bool]
 
 
 def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with unknown arguments and those of a wrong kind refused; kinds not known here are let through."""
+    """The function, refusing unknown arguments and those of a wrong kind; kinds not known here are accepted."""
     signature = inspect.signature(function)
     names = keywords_of(signature)
     checked = {name: kinds for name, each in signature.parameters.items() if (kinds := _kinds(str(each.annotation)))}
@@ -54,7 +54,7 @@ def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 
 def keywords_of(signature: inspect.Signature) -> tuple[str, ...] | None:
-    """The names of arguments that may be given by name; None where a function takes any and checks them itself."""
+    """The names of arguments that may be given by name; None if a function accepts any and checks them itself."""
     kinds = {name: each.kind for name, each in signature.parameters.items()}
     if inspect.Parameter.VAR_KEYWORD in kinds.values():
         return None
@@ -72,7 +72,7 @@ def check(name: str, value: Any, kinds: Sequence[Kind]) -> None:
 
 @cache
 def _kinds(annotation: str) -> tuple[Kind, ...]:
-    """The kinds that an annotation names; none if there is one among them that is not known."""
+    """The kinds that an annotation names; empty if any of them is unknown."""
     found = [_kind(part) for part in _split(annotation, "|")]
     known = tuple(kind for kind in found if kind is not None)
     return known if len(known) == len(found) else ()
@@ -106,7 +106,7 @@ def _plural(kinds: Sequence[Kind]) -> str:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts of an annotation between separators that are in no bracket."""
+    """The parts of an annotation between separators outside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "[") - (letter == "]")
@@ -140,7 +140,7 @@ def _is_numbers(value: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether it may be a whole number; which, and whether it is one, the function says."""
+    """Whether it may be a whole number; the function itself checks that it is one."""
     return isinstance(value, Integral | Real) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""The parts of the package that need more than its basic installation, and what to install for them."""
+"""Optional parts of the package, and what to install for them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "postgresql": ("psycopg",),
 }
-"""The modules that each extra of pyproject.toml brings."""
+"""The modules that each extra of pyproject.toml installs."""
 
 
 class MissingExtraError(ExplorelabError, ImportError):
-    """Something was asked for that needs modules which are not installed; the message says what to install."""
+    """A feature needs modules that are not installed; the message says what to install."""
 
 
 def needs(extra: str, what: str) -> None:
-    """Raise, with what to install, if the modules of an extra are not all here; `what` begins the sentence."""
+    """Raise, saying what to install, if modules of an extra are missing; `what` begins the sentence."""
     missing = [name for name in EXTRAS[extra] if not _is_here(name)]
     if missing:
         are = plural(len(missing), "is", "are")

@@ -1,4 +1,4 @@
-"""Writing results: the whole file or none of it."""
+"""Write result files completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from explorelab.errors import InputError
 
 
 def check_writable(path: Path) -> None:
-    """Raise now, before any work, if a file could not be written there later."""
+    """Raise now, before any work, if the file could not be written later."""
     if path.is_dir():
         raise InputError(f"{path}: expected a file to write, but this is a folder.")
     check_folder_of(path)
@@ -30,7 +30,7 @@ def check_folder_of(path: Path) -> None:
 
 
 def cannot_be_written(path: Path, error: OSError) -> InputError:
-    """What to say when the disk refuses."""
+    """The error for a file that cannot be written."""
     return InputError(f"{path}: cannot be written: {error.strerror or error}.")
 
 
@@ -69,7 +69,7 @@ def _file_beside(path: Path) -> Iterator[Path]:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file that appears whole or not at all."""
+    """Write a file that appears completely or not at all."""
     write_whole(path, lambda beside: beside.write_bytes(content))
 
 

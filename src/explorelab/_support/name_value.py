@@ -1,4 +1,4 @@
-"""NAME=VALUE, as people write settings on a command line."""
+"""NAME=VALUE settings, as on a command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from explorelab.errors import InputError
 
 
 def name_and_value(flag: str, text: str) -> tuple[str, Any]:
-    """The two sides of NAME=VALUE; several values with commas become a list."""
+    """The two sides of NAME=VALUE; comma-separated values become a list."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise InputError(f"{flag} must be NAME=VALUE, got {text!r}.")

@@ -1,4 +1,4 @@
-"""Work shared out over the cores: results in order, a few items under way at once, and an interrupt heard."""
+"""Run work on several cores: results in order, a few items at a time, and interruptible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 
 def cores() -> int:
-    """Cores this process may use; fewer than the machine has where it was told so."""
+    """Number of cores that this process may use, which can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""Progress on a terminal: bars for work that lasts, and lines for the steps of longer work."""
+"""Progress on a terminal: bars for long work, and lines for the steps of longer work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 PATIENCE_S = 2.0
-"""Work that ends sooner shows nothing."""
+"""Shorter work shows no progress."""
 
 
 class Progress:
@@ -31,7 +31,7 @@ class Progress:
         self._show()
 
     def name(self, label: str) -> None:
-        """Say what is being done now."""
+        """Show what is being done now."""
         self._label = label
         self._show()
 
@@ -58,7 +58,7 @@ class Progress:
 
 
 def steps(total: int, shown: bool | None = None) -> Callable[[str], None]:
-    """A function that says which of so many steps begins, a line each on standard error."""
+    """A function that announces each of `total` steps on a line of standard error."""
     if not _is_shown(shown):
         return lambda name: None
     begun = 0
@@ -72,5 +72,5 @@ def steps(total: int, shown: bool | None = None) -> Callable[[str], None]:
 
 
 def _is_shown(shown: bool | None) -> bool:
-    """As asked for; if nothing was, on a terminal alone."""
+    """Whether to show progress: as requested, or by default only on a terminal."""
     return sys.stderr.isatty() if shown is None else shown

@@ -1,4 +1,4 @@
-"""Where numbers differ by more than rounding, and where they do not: the one place that decides it."""
+"""The one place that decides whether numbers differ by more than rounding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEGLIGIBLE = 1e-10
 
 
 def spread(values: Any) -> float:
-    """The standard deviation of the numbers that are finite, exactly 0 where they differ by rounding alone or are none."""
+    """The standard deviation of the finite numbers; exactly 0 if they differ only by rounding, or there are none."""
     known = np.asarray(values, np.float64).ravel()
     known = known[np.isfinite(known)]
     if not known.size:
@@ -25,12 +25,12 @@ def spread(values: Any) -> float:
 
 
 def flat(curves: Floats) -> np.ndarray:
-    """Whether each curve (the last axis) stays where it is, to rounding."""
+    """Whether each curve (the last axis) is constant, up to rounding."""
     reach = np.ptp(curves, axis=-1)
     return np.asarray(reach <= NEGLIGIBLE * np.abs(curves).max(axis=-1))
 
 
 def without_rounding(difference: Floats, *terms: Any) -> Floats:
-    """A difference of these terms, exactly 0 where it is no more than their rounding."""
+    """A difference of these terms; exactly 0 if it is no more than their rounding."""
     size = np.max(np.abs(np.broadcast_arrays(*terms)), axis=0)
     return np.where(np.abs(difference) <= NEGLIGIBLE * size, 0.0, difference)

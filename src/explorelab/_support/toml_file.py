@@ -1,4 +1,4 @@
-"""TOML files whose settings know where they stand: what is wrong with one is told with its file and line."""
+"""TOML files whose settings know their location, so that errors name the file and line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorelab.errors import InputError
 
 
 class SettingError(InputError):
-    """A setting is not what it should be: `at` says which, within its table; () is the table as a whole."""
+    """An invalid setting: `at` says which, within its table; () is the whole table."""
 
     def __init__(self, at: KeyPath, sentence: str, also: tuple[SettingError, ...] = ()) -> None:
         super().__init__(sentence)
@@ -26,7 +26,7 @@ class SettingError(InputError):
 
 
 class PlacedError(InputError):
-    """Something in a file is not what it should be; the message begins with the file and, if there is one, the line."""
+    """Something in a file is invalid; the message begins with the file and, if known, the line."""
 
     def __init__(self, file: Path, line: int | None, sentence: str) -> None:
         super().__init__(f"{file}, line {line}: {sentence}" if line else f"{file}: {sentence}")
@@ -67,7 +67,7 @@ def read_toml(file: Path) -> Toml:
 
 
 class Toml:
-    """What a TOML file says, and where."""
+    """The contents of a TOML file, with line numbers."""
 
     def __init__(self, file: Path, values: dict[str, Any], lines: dict[KeyPath, int]) -> None:
         self.file = file
@@ -90,7 +90,7 @@ class Toml:
 
 
 class TomlTable(MutableMapping[str, Any]):
-    """A table that knows where its settings stand. What is written over a setting stands in no file."""
+    """A table that knows the location of its settings; overwritten settings have none."""
 
     def __init__(self, values: Mapping[str, Any], name: str, toml: Toml | None = None) -> None:
         self._values = dict(values)
@@ -116,7 +116,7 @@ class TomlTable(MutableMapping[str, Any]):
         return len(self._values)
 
     def replace_values(self, changed: Mapping[str, Any]) -> None:
-        """Put what settings of the file mean in the place of how it writes them."""
+        """Replace settings as written in the file by what they mean."""
         self._values |= changed
 
     def of_the_file(self, sentence: str) -> InputError:
@@ -132,7 +132,7 @@ class TomlTable(MutableMapping[str, Any]):
 
 @contextmanager
 def told_where(*tables: Mapping[str, Any]) -> Iterator[None]:
-    """Let errors begin with file and line of the setting at fault, if it is from a file.
+    """Prefix errors with the file and line of the setting at fault, if it is from a file.
 
     Errors of the library do not know about tables, but they name the setting, or quote its value.
     """
@@ -159,7 +159,7 @@ def _placed(error: InputError, tables: list[TomlTable]) -> InputError:
 
 
 def first_named(sentence: str, settings: Iterable[tuple[str, Any]]) -> tuple[int, str] | None:
-    """Where a sentence first names one of the settings, or quotes the text that is its value; and which one."""
+    """Where a sentence first names one of the settings, or quotes its text value; and the setting."""
     found = []
     for key, value in settings:
         words = [rf"\b{re.escape(key)}\b", rf"\b{re.escape(key.replace('_', ' '))}\b"]
@@ -171,7 +171,7 @@ def first_named(sentence: str, settings: Iterable[tuple[str, Any]]) -> tuple[int
 
 @contextmanager
 def about(key: str, *more: str, table: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Let errors belong to the setting: of several, the one that they name."""
+    """Assign errors to the setting; of several, to the one that they name."""
     try:
         yield
     except SettingError:

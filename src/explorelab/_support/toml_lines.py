@@ -1,4 +1,4 @@
-"""In which line of a TOML file a setting stands: the standard reader gives values and forgets where they came from."""
+"""Line numbers of settings in a TOML file, which the standard reader does not keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing folders of results: made aside, put in place at the end, so that a run leaves everything or nothing."""
+"""Write folders of results: built aside and moved into place at the end, so that a run leaves everything or nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEFORE = "-before"
 
 
 def check_folder_writable(folder: Path) -> None:
-    """Raise now, before any work, if files could not be written into a folder of this name later."""
+    """Raise now, before any work, if files could not be written into this folder later."""
     nearest = nearest_folder(folder)
     if not nearest.is_dir():
         raise InputError(f"{folder}: cannot be written: expected a folder, but {nearest} is a file.")
@@ -28,7 +28,7 @@ def check_folder_writable(folder: Path) -> None:
 
 
 def nearest_folder(path: Path) -> Path:
-    """The folder itself if it is there, or the closest one above it that is."""
+    """The folder itself if it exists, or its closest existing parent."""
     return next(each for each in (path, *path.parents) if each.exists())
 
 

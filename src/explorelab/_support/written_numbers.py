@@ -1,4 +1,4 @@
-"""Numbers as files have them: what arithmetic leaves of a short decimal, 1.099999999999909, is written as that decimal."""
+"""Numbers for files: 1.099999999999909, the result of arithmetic with short decimals, is written as 1.1."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 DIGITS = "%.10g"
-"""For results of a computation: more digits than any of them has to say."""
+"""Format for computed results: more digits than any of them is accurate to."""
 
 
 LARGEST = 1e5
@@ -24,7 +24,7 @@ def tidied(value: float) -> float:
 
 
 def for_json(value: Any) -> Any:
-    """A value as JSON knows it: numbers tidied, null where there is none (JSON has no NaN), lists of them alike."""
+    """A value for JSON: numbers tidied, null for NaN, and the same for lists."""
     if isinstance(value, list):
         return [for_json(each) for each in value]
     if isinstance(value, float):
@@ -33,6 +33,6 @@ def for_json(value: Any) -> Any:
 
 
 def finite_or_none(value: Any) -> float | None:
-    """The number as it is; None, for JSON, where it is not finite."""
+    """The number, or None (for JSON) if it is not finite."""
     number = float(value)
     return number if math.isfinite(number) else None

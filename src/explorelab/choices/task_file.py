@@ -55,7 +55,7 @@ class DataTask:
     columns: Mapping[str, str] = field(default_factory=dict)
     """The file's names of columns that differ from the names here."""
     start: int | str | None = None
-    """Arm (from 0) where people stand before a block's first trial, or the column that gives it (as the file counts arms)."""
+    """Arm (from 0) where people stand before a block's first trial, or the column that gives it (file's numbering)."""
     notes: tuple[str, ...] = ()
     note: str = ""
     players: str = "people"

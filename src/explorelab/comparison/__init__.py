@@ -1,1 +1,1 @@
-"""Which agent describes people best: left-out blocks, leave-one-out, and the group's own mixture of agents."""
+"""Compare agents: left-out blocks, leave-one-out, and random-effects model selection."""

@@ -1,4 +1,4 @@
-"""Which agent describes people best: for each person, and for the group."""
+"""Compare agents for each person and for the group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from explorelab.fitting.fit_people import check_choices, fit
 from explorelab.fitting.fit_summary import silent_people
 
 CRITERIA = ("cv", "bic", "aic")
-"""What may decide: prediction of left-out blocks, or an information criterion."""
+"""The criteria: prediction of left-out blocks, or an information criterion."""
 
 
 @door
@@ -133,7 +133,7 @@ def evidence(people: xr.Dataset, criterion: str) -> xr.DataArray:
 
 
 def best_model(people: xr.Dataset, criterion: str) -> xr.DataArray:
-    """The model with the most evidence for each person; the one with fewer parameters where two have the same."""
+    """The model with the most evidence for each person; if tied, the one with fewer parameters."""
     order = np.argsort(people["n_parameters"].values, kind="stable")
     ordered = evidence(people, criterion).isel(model=order)
     return ordered["model"][ordered.argmax("model")].drop_vars("model")
@@ -158,7 +158,7 @@ def _models(people: xr.Dataset, criterion: str) -> xr.Dataset:
 
 
 def comparison_summary(tree: xr.DataTree) -> dict[str, Any]:
-    """A comparison in one JSON object."""
+    """A comparison as one JSON object."""
     models = tree["models"].to_dataset()
     return {
         "criterion": tree.attrs["criterion"],

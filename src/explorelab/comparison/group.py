@@ -1,4 +1,4 @@
-"""Which model people use, when they need not all use the same one: random-effects Bayesian model selection.
+"""Random-effects Bayesian model selection: which model people use, when they may use different ones.
 
 Stephan, Penny, Daunizeau, Moran & Friston (2009), NeuroImage 46, 1004-1017: person n uses model k with probability r_k,
 and r has a Dirichlet prior. Rigoux, Stephan, Friston & Daunizeau (2014), NeuroImage 84, 971-985: the risk that all r_k are

@@ -32,7 +32,7 @@ from explorelab.fitting.search.solve import limits, predicted
 
 
 class Folds(NamedTuple):
-    """Which blocks are left out, from what they are predicted, and which folds learn from one group."""
+    """The left-out blocks, the blocks that predict them, and which folds learn from one group."""
 
     left_out: np.ndarray
     training: list[np.ndarray]
@@ -148,7 +148,7 @@ class _How(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What came of the folds of one set, which share a space (and under empirical Bayes a group)."""
+    """Results of one set of folds, which share a space (and under empirical Bayes a group)."""
 
     own: np.ndarray
     """Which folds they are."""

@@ -1,4 +1,4 @@
-"""Where parameters are sought in a data set: the scale, bounds and prior of their rows, in the units of the data.
+"""The search space of parameters: the scale, bounds and prior from their rows, in the units of the data.
 
 A fit works on `z`, standard units of a normal prior on the parameter's own scale (its value, logarithm or logit):
 z = 0 is the centre of what is plausible, one unit its spread. Maximum likelihood uses the same units and bounds, no prior.
@@ -29,9 +29,9 @@ class Dimension:
     name: str
     scale: str
     centre: float
-    """What is typical, in natural units."""
+    """The typical value, in natural units."""
     spread: float
-    """Standard deviation of what is plausible, on the scale."""
+    """Standard deviation of plausible values, on the scale."""
     low: float
     high: float
     """Bounds in natural units."""

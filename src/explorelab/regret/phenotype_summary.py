@@ -63,7 +63,7 @@ def why_none(result: xr.Dataset) -> str:
     short = n_too_short(result)
     flat = int((result["label"] == NONE).sum()) - short
     parts = [f"{short} too short"] if short else []
-    return ", ".join(parts + ([f"{flat} with regret that stays where it is"] if flat else []))
+    return ", ".join(parts + ([f"{flat} with constant regret"] if flat else []))
 
 
 def _sure(result: xr.Dataset, form: str) -> float:

@@ -1,4 +1,4 @@
-"""What a [task] table says of the arms: how many there are, where they lie, what they are called and worth."""
+"""The arms in a [task] table: their number, places, names and means."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LAYOUTS = ("bandit", "line", "grid")
 
 
 class Arms(NamedTuple):
-    """What the arms are."""
+    """The arms: number, places and names."""
 
     n_arms: int
     places: np.ndarray | None = None
-    """Where each arm lies (arm x dimension); None: nowhere in particular."""
+    """Place of each arm (arm x dimension), or None."""
     shape: tuple[int, int] | None = None
     """Width and height of a grid."""
     names: tuple[str, ...] | None = None
@@ -72,7 +72,7 @@ def means_in(table: Mapping[str, Any], folder: Path, largest: float, by_column: 
 
 
 def arms_in(table: Mapping[str, Any], folder: Path, paper: Task | None, means: Mapping[str, np.ndarray]) -> Arms | None:
-    """What the arms are, as far as the table tells."""
+    """The arms, as far as the table describes them."""
     names = _names(table)
     given = [key for key in (*PLACES, *PAPERS) if key in table and not (names and key == "arms")]
     if len(given) > 1:

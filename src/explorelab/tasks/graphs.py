@@ -1,4 +1,4 @@
-"""Graphs of allowed moves: from whatever the user has to a table of next steps along shortest paths."""
+"""Graphs of allowed moves: from the user's graph to a table of next steps along shortest paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorelab.errors import InputError
 
 
 class Moves(NamedTuple):
-    """Where one may go next on a graph, with shortest paths worked out."""
+    """Allowed moves on a graph, with shortest paths."""
 
     next_hop: np.ndarray
     """`next_hop[i, j]`: the arm to go to from i on the way to j (j = i: stay). Ties go to the lowest-numbered arm."""

@@ -1,4 +1,4 @@
-"""Reward noise: every kind in one table, with all that anyone asks of it. A new kind is one entry (`add_noise`).
+"""Reward noise: one table of all kinds and their properties. A new kind is one entry (`add_noise`).
 
 JAX loads when a simulation draws; whoever serves a study draws with NumPy alone.
 """
@@ -23,10 +23,10 @@ class NoiseKind:
 
     name: str
     words: str
-    """What it is called in a sentence."""
+    """Its name in a sentence."""
     var_of_scale: Callable[[float], float]
     scale_of_var: Callable[[float], float | None]
-    """The scale that has this variance; None: there is none."""
+    """The scale that has this variance, or None if there is none."""
     quantile: Callable[[Any, Any], Any]
     """With JAX, from the scale and a number between 0 and 1: the deviation that is exceeded with probability 1 - u."""
     draw: Callable[[float, np.random.Generator], float]
@@ -36,9 +36,9 @@ class NoiseKind:
     """Whether deviations are whole numbers, from -scale to scale, so that the scale is one too."""
     aliases: tuple[str, ...] = ()
     meaning: str = ""
-    """What the name alone does not say, for those who meet it in a table of data."""
+    """An explanation of the name, for descriptions of data."""
     variances: str = ""
-    """Which variances it can have, if not all."""
+    """The variances it can have, if not all."""
     key: str = ""
     """Key of a [task] table that gives its scale; nothing: there is none, and its variance is given."""
 
@@ -141,7 +141,7 @@ class Noise:
     """How a reward varies about its arm's mean."""
 
     kind: str
-    """A name of the table."""
+    """A name in the table."""
     scale: float
     """Standard deviation (gaussian), or the largest deviation (integer-uniform on -scale .. scale)."""
 

@@ -1,4 +1,4 @@
-"""Blocks and people: trials in order and all there, blocks as long as they should be, people with something to fit."""
+"""Checks of blocks and people: complete and ordered trials, blocks of the right length, people with something to fit."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _check_length(look: Look, trials: Trials, at: np.ndarray, first: np.ndarray)
 
 
 def look_at_people(look: Look, trials: Trials) -> None:
-    """Warn of people with nothing to fit, and of people who chose one arm throughout."""
+    """Warn about people with nothing to fit, and people who always chose the same arm."""
     people = people_table(trials)
     unfit = people[people.excluded]
     for participant, n_trials, reason in zip(unfit.index, unfit.n_trials, unfit.reason, strict=True):

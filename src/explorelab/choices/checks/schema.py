@@ -1,4 +1,4 @@
-"""The check of a file of choices: everything that is wrong with it, at once, where it stands and what may have caused it.
+"""The check of a file of choices: every problem, with its location and likely cause.
 
 One row for each trial. Columns: participant, trial (from 0 or 1), arm (or x and y), reward; where they apply: block,
 available (arms with spaces between, empty: all), missed, forced (0 or 1), reaction_time_ms. Every other column is a
@@ -22,7 +22,7 @@ NEEDED = ("participant", "trial", "reward")
 
 
 def problems(frame: pd.DataFrame, task: AnyTask = None) -> list[Problem]:
-    """Everything that is wrong with a table of choices; nothing if it is fine. Rows count from 0, as `frame.iloc` does."""
+    """All problems of a table of choices; empty if it is fine. Rows count from 0, as `frame.iloc` does."""
     raw = raw_of_frame(frame)
     return look_at(raw, task_of(task)).problems
 

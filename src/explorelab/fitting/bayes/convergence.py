@@ -31,28 +31,28 @@ NAMED = 3
 
 
 class ConvergenceError(ExplorelabError):
-    """The chains have not converged, so that their draws cannot be summarised; the message says where and what to do."""
+    """The chains have not converged, so their draws cannot be summarised; the message says where and what to do."""
 
     def __init__(self, what: str, fit: xr.DataTree) -> None:
         super().__init__(f"{what}; or keep the draws as they are, with on_failure='warn'.")
         self.what = what
         self.fit = fit
-        """All that was drawn, marked as failed: to be looked at, not to be reported."""
+        """All draws, marked as failed: for diagnosis, not for reporting."""
 
 
 class ConvergenceWarning(UserWarning):
-    """The same, where the draws were asked for nevertheless."""
+    """The chains have not converged, but the draws were requested anyway."""
 
 
 class Failure(NamedTuple):
-    """One thing that was asked of the chains and not met."""
+    """One convergence criterion that the chains did not meet."""
 
     what: str
     remedy: str
 
 
 class Report(NamedTuple):
-    """What the chains were found to be like."""
+    """The convergence diagnostics of the chains."""
 
     failures: tuple[Failure, ...]
     measures: xr.Dataset
@@ -81,7 +81,7 @@ class Report(NamedTuple):
 
 
 def warning_of(fit: xr.DataTree) -> str:
-    """The sentence that belongs to whatever is made from a fit that has not converged; empty if it has."""
+    """The warning for everything made from a fit that has not converged; empty if it has."""
     estimates = fit["estimates"].to_dataset() if "estimates" in fit.children else xr.Dataset()
     told, found = str(fit.attrs.get("convergence", "")), []
     if told.startswith(FAILED):
@@ -101,7 +101,7 @@ def warn_if_failed(fit: xr.DataTree) -> None:
 
 
 def examined(posterior: xr.Dataset, stats: xr.Dataset, max_tree_depth: int = 10) -> Report:
-    """What there is to say about the chains of a posterior (ArviZ's groups `posterior` and `sample_stats`)."""
+    """The diagnostics of a posterior's chains (ArviZ's groups `posterior` and `sample_stats`)."""
     measures = measured(posterior)
     n_chains = posterior.sizes["chain"]
     least = LEAST_ESS_PER_CHAIN * n_chains

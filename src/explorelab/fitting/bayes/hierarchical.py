@@ -1,4 +1,4 @@
-"""The whole hierarchical posterior of an agent's parameters, by NUTS: everyone's, and the population's they come from."""
+"""The full hierarchical posterior of an agent's parameters by NUTS: for everyone and for the population."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Best(NamedTuple):
 
 
 def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label: str, progress: bool | None = None) -> Best:
-    """The best minimum of every problem from so many starts.
+    """The best minimum of every problem from several starts.
 
     Half of the starts are the best of a screen of points (four for each start), half the first points themselves, so that
     no region is left out because it looked bad from afar.
