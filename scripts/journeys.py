@@ -51,6 +51,10 @@ def click(folder: Path, ran: set[str]) -> None:
 
     study, data = folder / "study", folder / "data"
     write_study(study, "sqlite:///study.db", n_trials=3)
+    # People get a condition by chance, and the journey is to be the same every time.
+    settings = (study / "study.toml").read_text(encoding="utf-8")
+    one_dynamic = settings.replace('dynamics = ["standard", "neighbour", "travel"]', 'dynamics = ["standard"]')
+    (study / "study.toml").write_text(one_dynamic, encoding="utf-8")
     lab = Lab(load_study(study), study)
     with lab.client:
         tab = Tab(lab)
