@@ -40,7 +40,7 @@ LOGIN_BODY = {"requestBody": {"required": True, "content": {"application/json": 
 
 
 class AdminRoute(APIRoute):
-    """A route whose refusals are told as to a researcher."""
+    """A route that words refusals for a researcher."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, with errors as answers."""
@@ -77,7 +77,7 @@ async def changing(request: Request) -> None:
     _office(request).check_change(request, request.state.session)
 
 
-# Addresses are relative and the cookie has the path of the login: a proxy may put all of this below a path of its own.
+# Addresses are relative and the cookie has the login's path, so a proxy may serve all of this under its own path.
 async def without_slash() -> Response:
     """The researcher's page is at the address without a slash."""
     return RedirectResponse("../admin", 303)
@@ -90,7 +90,7 @@ async def page(request: Request) -> Response:
     except Refused as refused:
         if refused.status == 401:
             return RedirectResponse("admin/login", 303)
-        # The page says itself what is the matter: logging in would not help.
+        # The page itself says what is wrong: logging in would not help.
     return HTMLResponse(_static("admin.html"))
 
 
@@ -105,7 +105,7 @@ async def login(request: Request) -> Response:
 
 
 async def logout(request: Request) -> Response:
-    """End the session, also for who has a copy of its cookie."""
+    """End the session, even for anyone with a copy of its cookie."""
     return await _office(request).log_out(request, Response(status_code=204), request.state.session)
 
 
@@ -115,7 +115,7 @@ async def session_info(request: Request) -> SessionInfo:
 
 
 async def overview(request: Request, pilots: bool = False) -> Response:
-    """Numbers, curves, conditions and quality; 304 if they are those of If-None-Match."""
+    """Numbers, curves, conditions and quality; 304 if they match If-None-Match."""
     office = _office(request)
     body, tag = await office.store.read(lambda connection: office.overviews.overview(connection, pilots, office.now()))
     if request.headers.get("if-none-match") == tag:
@@ -129,7 +129,7 @@ async def told(request: Request) -> Notices:
 
 
 async def people(request: Request, since: Annotated[str, Query(max_length=64)] = "") -> People:
-    """People one by one; with `since`, those who changed."""
+    """Everyone, one row each; with `since`, only those who changed."""
     office = _office(request)
     return await office.store.read(lambda connection: office.overviews.people(connection, since, office.now()))
 
@@ -141,19 +141,19 @@ async def person(request: Request, code: str) -> PersonDetail:
 
 
 async def delete(request: Request, code: str, body: DeletePerson) -> Deleted:
-    """Delete choices, events, blocks and consent of a person, and what the recruiting platform calls them."""
+    """Delete a person's choices, events, blocks, consent and platform ID."""
     office = _office(request)
     return await office.store.write(lambda connection: delete_person(connection, code, body.code, office.now()))
 
 
 async def export(request: Request, pilots: Pilots = "without") -> Response:
-    """All data, as a zip file; without robots, with them, or only theirs."""
+    """All data as a zip file: without robots, with them, or only robots."""
     office = _office(request)
     return await to_thread.run_sync(zipped_export, office.study, office.store.engine, pilots, office.now())
 
 
 async def nothing(rest: str) -> Response:
-    """There is nothing else."""
+    """Answer 404 for every other address."""
     raise Refused(404, "unknown", "There is nothing at this address.")
 
 

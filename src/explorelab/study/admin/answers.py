@@ -1,4 +1,4 @@
-"""What the researcher's page is told, as types: they check the answers and document them."""
+"""What the researcher's page receives, as types that check and document the answers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Notices(BaseModel):
 
 
 class Totals(BaseModel):
-    """How many people are where. Each is in one of the places from `consent` on; together they are those who `arrived`."""
+    """How many people are where. Everyone is in exactly one place from `consent` on; together they are `arrived`."""
 
     arrived: int
     consented: int
-    """Agreed, whatever came then; deleted people are not known to have."""
+    """Everyone who agreed, whatever happened afterwards; deleted people are not counted."""
     consent: int
     instructions: int
     training: int
@@ -47,7 +47,7 @@ class Totals(BaseModel):
     choices: int
     choices_last_minute: int
     doubted: int
-    """Who may not have played by hand or in time, wherever they are."""
+    """People who may not have played by hand or in time, wherever they are."""
 
 
 class CellCount(BaseModel):
@@ -71,9 +71,9 @@ class Curve(BaseModel):
     n_blocks: int
     n_finished: int
     n: list[int]
-    """Blocks that have come to this choice."""
+    """Blocks that have reached this choice."""
     mean: list[float]
-    """The mean loss at each choice over all who have made it, added up."""
+    """The mean loss at each choice over everyone who has made it, summed over choices."""
     low: list[float | None]
     high: list[float | None]
     """95 % interval from the spread among those who have come this far; null for fewer than three."""
@@ -99,7 +99,7 @@ class Phenotypes(BaseModel):
 
 
 class Histogram(BaseModel):
-    """Counts in bins that have names."""
+    """Counts in named bins."""
 
     name: str
     bins: list[str]
@@ -115,7 +115,7 @@ class TimingQuality(BaseModel):
 
 
 class Quality(BaseModel):
-    """Deadlines, attention and network. Histograms are of people with choices, but for `overrun`: that is of choices."""
+    """Deadlines, attention and network. Histograms count people with choices, except `overrun`, which counts choices."""
 
     missed: int
     focus_losses: int
@@ -130,7 +130,7 @@ class Quality(BaseModel):
 
 
 class Overview(BaseModel):
-    """Everything on the page but the people one by one; of people or, apart, of pilots."""
+    """Everything on the page except the list of people; for people or, separately, for pilots."""
 
     name: str
     title: str
@@ -139,7 +139,7 @@ class Overview(BaseModel):
     n_pilots: int
     n_blocks: int
     n_trials: int
-    """Choices of a task block."""
+    """Choices in a task block."""
     return_within_minutes: float
     totals: Totals
     cells: list[CellCount]
@@ -149,7 +149,7 @@ class Overview(BaseModel):
 
 
 class PersonRow(NamedTuple):
-    """One person, sent as a list without names, as there are thousands; `People.columns` has the names."""
+    """One person, sent as a list without names because there may be thousands; `People.columns` has the names."""
 
     code: str
     source: str
@@ -157,10 +157,10 @@ class PersonRow(NamedTuple):
     place: str
     cell: str
     block: int
-    """The one in play or next, from 0."""
+    """The current or next block, from 0."""
     n_blocks: int
     trial: int
-    """The choices made in the block."""
+    """The number of choices made in the block."""
     n_trials: int
     points: float
     choices: int
@@ -178,17 +178,17 @@ COLUMNS_SCHEMA: dict[str, Any] = {
     "type": "array", "prefixItems": [{"type": "string", "const": name} for name in PersonRow._fields],
     "minItems": len(PersonRow._fields), "maxItems": len(PersonRow._fields),
 }  # fmt: skip
-"""These names in this order: the page's types of a person come from here."""
+"""Exactly these names in this order; the page's type of a person comes from here."""
 
 
 class People(BaseModel):
-    """People one by one: all of them, or those who changed since `since`."""
+    """The list of people: everyone, or those who changed since `since`."""
 
     version: str
     """To be sent as `since` next time."""
     now: float
     full: bool
-    """Whether these are all; else they replace or add to what was sent before."""
+    """Whether this is everyone; otherwise the rows replace or extend those sent before."""
     columns: Annotated[tuple[str, ...], WithJsonSchema(COLUMNS_SCHEMA)]
     rows: list[PersonRow]
 
@@ -223,7 +223,7 @@ class PersonEvent(BaseModel):
 
 
 class PersonDetail(BaseModel):
-    """One person, without what the recruiting platform calls them."""
+    """One person, without their platform ID."""
 
     code: str
     source: str
@@ -249,7 +249,7 @@ class PersonDetail(BaseModel):
 
 
 class DeletePerson(BaseModel):
-    """The code once more, typed by hand."""
+    """The code, typed again by hand."""
 
     model_config = ConfigDict(extra="forbid")
     code: str

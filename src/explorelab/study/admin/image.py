@@ -20,10 +20,10 @@ type Floats = np.ndarray[Any, np.dtype[np.float64]]
 type Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 OVERLAP = 1000
-"""On PostgreSQL a row can appear after one with a higher number: so many numbers are read again."""
+"""On PostgreSQL a row can appear after one with a higher number, so this many numbers are read again."""
 CHUNK = 20_000
 MOST_BLOCKS = 1000
-"""Of one person: the key of a block is the person's number times this, and the block's."""
+"""Blocks per person at most: a block's key is the person's number times this, plus the block's number."""
 LATELY_S = 60.0
 
 PEOPLE = select(
@@ -47,7 +47,7 @@ class BlockRow(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Over the choices of each block."""
+    """Sums over the choices of each block."""
 
     choices: list[int]
     missed: list[int]
@@ -60,7 +60,7 @@ class Image:
     def __init__(self) -> None:
         self.people: list[Any] = []
         self.version = 0
-        """Changes with everything else."""
+        """Changes whenever anything else does."""
         self._clear(0)
 
     def _clear(self, deletion: int) -> None:
@@ -72,7 +72,7 @@ class Image:
         self.events: dict[int, dict[str, int]] = {}
         """By person and kind."""
         self.reward: Floats = np.full((0, 0), np.nan)
-        """Block x trial, not a number where there is no choice yet."""
+        """Block x trial; NaN where there is no choice yet."""
         self.overrun: Floats = np.full((0, 0), np.nan)
         self._missed: Floats = np.zeros((0, 0))
         self._flags: Floats = np.zeros((0, 0))  # sums of powers of two, one for each word
@@ -81,7 +81,7 @@ class Image:
         self.sums = Sums([], [], {})
 
     def refresh(self, connection: Connection, now: float) -> bool:
-        """Read what is new; whether what was known before still holds (else it has all been read anew)."""
+        """Read what is new; returns whether the earlier data still hold (otherwise everything was read again)."""
         deletion = int(connection.execute(select(func.coalesce(func.max(deletions.c.id), 0))).scalar_one())
         newest = {table.name: _newest(connection, table) for table in (choices, events, blocks)}
         held = deletion == self._deletion and all(newest[name] >= mark for name, mark in self._marks.items())
@@ -90,7 +90,7 @@ class Image:
         overlap = 0 if connection.dialect.name == "sqlite" else OVERLAP
         new = {name: newest[name] > mark or (overlap > 0 and mark > 0) for name, mark in self._marks.items()}
         after = {name: max(mark - overlap, 0) for name, mark in self._marks.items()}
-        # Where each query sees the database as it then is, this order finds the block of every choice, and the person.
+        # Each query may see a newer state of the database; in this order every choice finds its block and person.
         made = _made(connection, after["choices"]) if new["choices"] else np.zeros((0, 8))
         flagged = _flagged(connection, after["choices"]) if new["choices"] else []
         if new["events"]:
@@ -137,7 +137,7 @@ class Image:
         self._recent = recent[np.unique(recent[:, 0], return_index=True)[1]]
 
     def _keep(self, made: Floats, flagged: list[Any]) -> None:
-        """Put choices where they belong, and add up."""
+        """Enter choices into the tables and update the sums."""
         if not len(made) and len(self.sums.choices) == len(self.blocks):
             return
         row, trial = self._places(made[:, 1], made[:, 2]), made[:, 3].astype(np.int64)
@@ -188,7 +188,7 @@ def _flagged(connection: Connection, after: int) -> list[Any]:
 
 
 def _grown(values: Floats, shape: tuple[int, int], empty: float) -> Floats:
-    """The values in a corner of a larger table, if need be."""
+    """The values, in the corner of a larger table if they need more room."""
     if values.shape == shape:
         return values
     larger = np.full(shape, empty)

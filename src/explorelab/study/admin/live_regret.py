@@ -20,11 +20,11 @@ from explorelab.study.config.design import Study
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 FEWEST_FOR_BAND = 3
-"""Two curves have an interval of 13 standard errors to either side, which says nothing."""
+"""With two curves the interval would be 13 standard errors on either side, which says nothing."""
 
 
 def losses(study: Study, landscape: str, rewards: Floats) -> Floats:
-    """What each choice lost: the largest mean of the landscape less the reward."""
+    """What each choice lost: the landscape's largest mean minus the reward."""
     return float(study.landscapes[landscape].means.max()) - rewards
 
 
@@ -97,7 +97,7 @@ class Forms:
         ]
 
     def _learn(self, image: Image, done: list[tuple[int, BlockRow]]) -> None:
-        """Fit the forms to the blocks that are new, those of one length at a time."""
+        """Fit the forms to new blocks, one block length at a time."""
         new = [(row, block) for row, block in done if block.id not in self._known]
         for length in {block.n_trials for _, block in new}:
             alike = [(row, block) for row, block in new if block.n_trials == length]
@@ -106,7 +106,7 @@ class Forms:
             self._known |= {block.id: label for (_, block), label in zip(alike, labels, strict=True)}
 
     def forget(self) -> None:
-        """Begin anew: something was deleted, and numbers of blocks may come again."""
+        """Start over: something was deleted, and block numbers may be reused."""
         self._known.clear()
 
 

@@ -31,10 +31,10 @@ KNOWN_S = 180 * 24 * 3600
 TOO_MANY = ("Too many wrong passwords: wait {wait}.", "too-many")
 OF_ADDRESS = Limit("login-address", 5, 60.0, *TOO_MANY)
 OF_ALL = Limit("login-all", 50, 150.0, *TOO_MANY)
-"""Of all unknown browsers together, so that having many addresses does not help."""
+"""For all unknown browsers together, so that having many addresses does not help."""
 OF_KNOWN_BROWSER = Limit("login-known", 100, 100.0, *TOO_MANY)
 LOGGED_OUT = "logged-out:"
-"""Begins the names of settings that say which sessions were logged out of; the value is when they would have ended."""
+"""Prefix of the settings that record logged-out sessions; the value is when the session would have ended."""
 
 
 class Session(NamedTuple):
@@ -58,7 +58,7 @@ class Keeper:
         self.attempts = Attempts(secret)
 
     def is_password(self, password: str) -> bool:
-        """Whether this is the password; takes as long for every answer (and some 50 ms, so not in the event loop)."""
+        """Whether this is the password; always takes the same time (about 50 ms, so not in the event loop)."""
         return hmac.compare_digest(self._hashed(password), self._hash)
 
     def new_cookie(self) -> str:
@@ -67,7 +67,7 @@ class Keeper:
         return f"{text}.{self._signature('session', text)}"
 
     def session(self, cookie: str | None) -> Session:
-        """The session of this cookie, refused if it is forged or over. Being logged out of is checked apart."""
+        """The session of this cookie; refused if forged or expired. Logging out is checked separately."""
         name, _, rest = (cookie or "").partition(".")
         ends_at, _, signature = rest.partition(".")
         expected = self._signature("session", f"{name}.{ends_at}")
@@ -76,12 +76,12 @@ class Keeper:
         return Session(name, float(ends_at))
 
     def new_known_cookie(self) -> str:
-        """The cookie by which a browser that has logged in is known again; it opens nothing by itself."""
+        """The cookie that identifies a browser that has logged in before; it grants no access by itself."""
         name = secrets.token_hex(16)
         return f"{name}.{self._signature('known', name)}"
 
     def known_browser(self, request: Request) -> str | None:
-        """The name of a browser that has logged in before, if it is one."""
+        """The name of the browser, if it has logged in before."""
         name, _, signature = request.cookies.get(KNOWN_COOKIE, "").partition(".")
         if hmac.compare_digest(signature.encode(), self._signature("known", name).encode()):
             return name
@@ -91,7 +91,7 @@ class Keeper:
             return None
 
     def csrf_token(self, session: Session) -> str:
-        """What pages of this session send with every change; other sites cannot read it."""
+        """The token that this session's pages send with every change; other sites cannot read it."""
         return self._signature("csrf", session.name)
 
     def check_change(self, request: Request, session: Session) -> None:
@@ -102,7 +102,7 @@ class Keeper:
             raise Refused(403, "csrf", "The request has no valid X-CSRF-Token: reload the page.")
 
     def check_origin(self, request: Request) -> None:
-        """Refuse a request that a browser says another site has caused, or about which nothing is said."""
+        """Refuse a request that came from another site, or that does not say where it came from."""
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
         same_site = site == "same-origin"
         # A page that sends no referrer says "null"; then the other header, which no script can set, decides.
@@ -111,7 +111,7 @@ class Keeper:
             raise Refused(403, "origin", "The request comes from another site, or does not say which site it comes from.")
 
     def is_https(self, request: Request) -> bool:
-        """Whether the browser speaks to us, or to the proxy before us, by https."""
+        """Whether the browser uses https to reach us or the proxy in front of us."""
         return request.url.scheme == "https" or self._origin.startswith("https:")
 
     def _is_own(self, origin: str, request: Request) -> bool:
@@ -138,12 +138,12 @@ class Attempts:
         self._of_address, self._of_all, self._of_known_browser = of
 
     def begin(self, connection: Connection, address: str, known: str | None, now: float) -> None:
-        """Count an attempt as failed until `succeeded` says otherwise (many at once are then no way round); or refuse it."""
+        """Count an attempt as failed until `succeeded` is called, so that many at once do not help; or refuse it."""
         for limit, caller in self._limits(address, known):
             limit.count(connection, caller, now)
 
     def succeeded(self, connection: Connection, address: str, known: str | None) -> None:
-        """Forget the failures of an address or browser from which the right password came."""
+        """Forget the failures of an address or browser that sent the right password."""
         limit, caller = self._limits(address, known)[0]
         limit.give_back(connection, caller)
 
@@ -154,12 +154,12 @@ class Attempts:
 
 
 def no_session() -> Refused:
-    """A request of someone who is not logged in."""
+    """The refusal of a request by someone who is not logged in."""
     return Refused(401, "no-session", "You are not logged in, or your session has ended: log in at /admin/login.")
 
 
 def log_out(connection: Connection, session: Session, now: float) -> None:
-    """Remember that the session is over, and forget those that have ended by themselves."""
+    """Record that the session is over, and forget those that have expired."""
     ended = connection.execute(select(settings).where(settings.c.name.startswith(LOGGED_OUT, autoescape=True))).all()
     over = [row.name for row in ended if float(row.value) <= now]
     if over:

@@ -31,7 +31,7 @@ from explorelab.study.server.limits.rate_limits import InProcess
 
 LONGEST_LOGIN = 4096
 AT_ONCE = 2
-"""Passwords that are checked at the same time: each takes 16 MB."""
+"""Passwords checked at the same time: each takes 16 MB."""
 
 
 class Login(BaseModel):
@@ -42,7 +42,7 @@ class Login(BaseModel):
 
 
 class Office:
-    """Knows who is logged in. `public_origin` is the server's address where a proxy before it changes the Host header."""
+    """Knows who is logged in. `public_origin` is the server's address if a proxy in front of it changes the Host header."""
 
     def __init__(
         self, context: Context, password: str, public_origin: str, notices: Callable[[], Awaitable[list[str]]]
@@ -66,7 +66,7 @@ class Office:
         self._keeper.check_change(request, session)
 
     def session_info(self, session: Session) -> SessionInfo:
-        """What the session's page must know of it."""
+        """What the page needs to know about its session."""
         return SessionInfo(csrf=self._keeper.csrf_token(session), ends_at=session.ends_at)
 
     async def log_in(self, request: Request, response: Response) -> Response:
@@ -84,17 +84,17 @@ class Office:
         return response
 
     async def log_out(self, request: Request, response: Response, session: Session) -> Response:
-        """The response without the session's cookie; the session is over, also for who has a copy of it."""
+        """The response that removes the session's cookie; the session ends, even for anyone with a copy of it."""
         await self.store.write(lambda connection: log_out(connection, session, self.now()))
         response.set_cookie(COOKIE, "", 0, expires=0, **self._kept(request))
         return response
 
     def _kept(self, request: Request) -> dict[str, Any]:
-        """How browsers keep cookies. Without a path they belong to the folder of the login, also below a study's prefix."""
+        """Cookie settings. Without a path, cookies belong to the login's folder, also under a study's prefix."""
         return {"path": None, "httponly": True, "samesite": "strict", "secure": self._keeper.is_https(request)}
 
     async def _counted(self, work: Callable[[Connection], None]) -> None:
-        """Count in the database or, where nothing can be stored, in this process: that is when researchers must get in."""
+        """Count in the database or, if nothing can be stored, in this process: that is when researchers must get in."""
         try:
             await self.store.write(work)
         except (DBAPIError, Refused) as error:

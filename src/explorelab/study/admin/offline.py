@@ -1,4 +1,4 @@
-"""What the command line says after taking something out of a study."""
+"""Export, lookup and payment for the command line; each returns what to print."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def opened(folder: Path) -> Iterator[tuple[Study, Engine]]:
 
 
 def export(folder: Path, out: Path, pilots: Pilots, doubted: Doubted = "without") -> str:
-    """Everything recorded, written; what was written, in words."""
+    """Write the export; returns a summary."""
     with opened(folder) as (study, engine):
         done = export_study(study, engine, out, pilots=pilots, doubted=doubted)
     following = [f"Next: explorelab check {done.choices}"] if done.n_task_choices else []
@@ -39,7 +39,7 @@ def export(folder: Path, out: Path, pilots: Pilots, doubted: Doubted = "without"
 
 
 def find(folder: Path, platform_id: str) -> str:
-    """The code of someone of whom the platform's name is known."""
+    """The code of the person with this platform ID."""
     with opened(folder) as (_, engine), engine.connect() as connection:
         row = connection.execute(select(people).where(people.c.platform_id == platform_id.strip())).first()
     if row is None:

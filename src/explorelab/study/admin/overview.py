@@ -24,7 +24,7 @@ GONE = "gone"
 PLACES = (*(stage.value for stage in KEPT if stage != Stage.PLAY), "training", "task", GONE)
 """Where people are: at a stage, in a block of one of the two kinds, or gone."""
 UNCHANGED_S = 10.0
-"""For how long an answer holds if nothing happens: people are gone, and the last minute's choices pass, by time alone."""
+"""How long an answer holds if nothing happens: with time, people count as gone and choices leave the last minute."""
 
 
 def place_of(study: Study, person: Any, plan: tuple[BlockPlan, ...], now: float) -> str:
@@ -39,13 +39,13 @@ def place_of(study: Study, person: Any, plan: tuple[BlockPlan, ...], now: float)
 
 
 def plan_of(study: Study, person: Any) -> tuple[BlockPlan, ...]:
-    """The blocks that someone was promised; none before consent, or where the study no longer has the condition."""
+    """The blocks someone was promised; none before consent, or if the study no longer has the condition."""
     known = person.plan is not None or any(cell.name == person.cell for cell in study.cells)
     return plans(study, person) if known else ()
 
 
 class Overviews:
-    """Answers about the study, made from one image of it that all requests share."""
+    """Answers about the study, from one image of it that all requests share."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -70,7 +70,7 @@ class Overviews:
         return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
     def people(self, connection: Connection, since: str, now: float) -> People:
-        """People one by one: those whose row changed since that version, or all if it is not known."""
+        """The people whose row changed since that version, or everyone if the version is unknown."""
         with self._lock:
             self._refresh(connection, now)
             if self._is_old(*self._rows_of, now):
@@ -83,7 +83,7 @@ class Overviews:
         return People(version=version, now=now, full=full, columns=PersonRow._fields, rows=rows)
 
     def _is_old(self, version: int, made_at: float, now: float) -> bool:
-        """Whether an answer must be made anew: something happened, or enough time has passed to matter by itself."""
+        """Whether an answer must be remade: something happened, or enough time has passed to matter."""
         return version != self._image.version or not 0 <= now - made_at < UNCHANGED_S
 
     def _refresh(self, connection: Connection, now: float) -> None:
@@ -136,7 +136,7 @@ class Overviews:
         ]
 
     def _renew_rows(self, now: float) -> None:
-        """Make every person's row, and give those that differ from before a new version."""
+        """Make every person's row, and give changed rows a new version."""
         version = self._version + 1
         for person in self._image.people:
             row = self._row(person, now)

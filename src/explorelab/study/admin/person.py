@@ -1,4 +1,4 @@
-"""One person on the researcher's page: everything known of them but who they are; and their deletion."""
+"""One person on the researcher's page: everything known about them except who they are, and how to delete it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def person_detail(connection: Connection, study: Study, code: str, now: float) -
 
 
 def delete_person(connection: Connection, code: str, typed: str, now: float) -> Deleted:
-    """Delete everything of the person but the bare row, if the code was typed as it is."""
+    """Delete everything about the person except the bare row, if the code was typed correctly."""
     if typed != code:
         raise invalid(f"To delete {code}, type this code; got {typed!r}.")
     person = _found(connection, code, locked=True)

@@ -15,19 +15,19 @@ HIDDEN = ("hidden",)
 NETWORK = ("slow", "offline", "retry")
 """Kinds of events that are counted together."""
 TIMES = ((0, "0"), (1, "1"), (2, "2"), (5, "3–5"), (10, "6–10"), (np.inf, "11+"))
-"""Bins of how often something happened to someone: up to and with the number."""
+"""Bins of how often something happened to someone: up to and including the number."""
 OVERRUNS = ((5, "< 5"), (10, "5–10"), (20, "10–20"), (50, "20–50"), (100, "50–100"), (np.inf, "≥ 100"))
 """Bins of overruns in ms: below the number."""
 
 
 def n_events(image: Image, person: int, kinds: tuple[str, ...]) -> int:
-    """How often something of these kinds happened to someone."""
+    """How often events of these kinds happened to someone."""
     happened = image.events.get(person)
     return sum(happened.get(kind, 0) for kind in kinds) if happened else 0
 
 
 def quality(study: Study, image: Image, numbers: set[int]) -> Quality:
-    """Of these people."""
+    """The quality of these people's data."""
     made, missed, flags = image.sums
     rows = [row for row, block in enumerate(image.blocks) if block.person in numbers]
     counts = {name: [0, 0] for name in study.timings}
@@ -60,7 +60,7 @@ def quality(study: Study, image: Image, numbers: set[int]) -> Quality:
 
 
 def _histogram(name: str, values: Any, bins: tuple[tuple[float, str], ...], with_end: bool) -> Histogram:
-    """Counts up to each bin's number, which itself is in the bin, or in the next."""
+    """Counts up to each bin's number, which itself falls into the bin or the next."""
     ends = np.array([end for end, _ in bins[:-1]], np.float64)
     at = np.searchsorted(ends, np.asarray(values, np.float64), side="left" if with_end else "right")
     counts = np.bincount(at, minlength=len(bins))

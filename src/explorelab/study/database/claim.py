@@ -1,4 +1,4 @@
-"""One server for a study at a time, and nobody who replaces its database while it runs."""
+"""Ensures one server per study, and that nobody replaces its database while it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorelab.errors import InputError
 from explorelab.study.database.sqlite_file import SERVING
 
 LOCK = 7_305_201_411
-"""Number of the lock on PostgreSQL that all workers of a server share."""
+"""Number of the PostgreSQL lock that all workers of a server share."""
 ENDING_S = 10.0
 """How long workers whose server was killed, and their connections, may take to end."""
 
@@ -27,11 +27,11 @@ class Claim(NamedTuple):
 
     release: Callable[[], None]
     renew: Callable[[], None] = lambda: None
-    """Take it again where a restart of PostgreSQL has ended it."""
+    """Take it again after a restart of PostgreSQL has released it."""
 
 
 def claimed(engine: Engine, file: Path | None, alone: bool = False) -> Claim:
-    """The claim of a server; `alone`, of who replaces the database. Raises if another one is in the way."""
+    """The claim of a server or, with `alone`, of whoever replaces the database. Raises if another claim is in the way."""
     return _of_file(file) if file is not None else _of_postgresql(engine, alone)
 
 

@@ -1,4 +1,4 @@
-"""What a database's failure means, in words: for the log, the researcher and the command line. Values are never repeated."""
+"""Database failures in words, for the log, the researcher and the command line. Values are never repeated."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def is_damaged(error: BaseException) -> bool:
 
 
 def in_words(error: BaseException) -> str:
-    """Why the database failed, as one would say it; nothing that was written or asked for is in it."""
+    """Why the database failed, in plain words without any stored or requested value."""
     if isinstance(error, PoolTimeout):
         return "all connections to the database are in use"
     original = error.orig if isinstance(error, DBAPIError) else error

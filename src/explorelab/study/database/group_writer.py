@@ -1,4 +1,4 @@
-"""The one thread that writes to SQLite. Requests that wait share a transaction and its commit, but never for long.
+"""The one thread that writes to SQLite. Waiting requests share a transaction and its commit, but never for long.
 
 Whoever is answered together asks together the next time: groups without a bound draw everyone into one of them, and all wait
 for all. With a bound a crowd is drawn apart again.
@@ -21,7 +21,7 @@ from explorelab.study.database.waiting import Load
 from explorelab.study.database.watch import FileWatch
 
 GROUP_S, GROUP_MOST_S, COMMITS = 0.020, 0.100, 3.0
-"""Work in one transaction, at most: more on a disk whose commits are slow, so that they stay a small part of the whole."""
+"""The most work in one transaction: more on a disk with slow commits, so that they stay a small part of the whole."""
 
 type Work[T] = Callable[[Connection], T]
 type Item = tuple[Work[Any], Future[Any]]
@@ -81,7 +81,7 @@ class GroupWriter:
                 started = True
                 while item is not None:
                     work, future = item
-                    # Whoever has gone is not waited for, and whoever has not can no longer go.
+                    # Cancelled requests are skipped, and the others can no longer be cancelled.
                     if future.set_running_or_notify_cancel():
                         group.append(future)
                         outcomes.append(self._one(connection, work))
@@ -107,7 +107,7 @@ class GroupWriter:
         return following
 
     def _tell(self, outcomes: list[tuple[Any, BaseException | None]]) -> None:
-        """Whether the database does what it is asked to: who is refused has not met a fault of it."""
+        """Whether the database works: a refusal is not a failure of the database."""
         faults = [
             failure for _, failure in outcomes if isinstance(failure, DBAPIError) and not isinstance(failure, DataError)
         ]
@@ -122,6 +122,6 @@ class GroupWriter:
                 return work(connection), None
         except Exception as error:
             if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
-                # SQLite has rolled everything back (the disk is full, say): nobody's work before this one is there.
+                # SQLite has rolled everything back (the disk is full, say): all earlier work of this group is gone too.
                 raise
             return None, error

@@ -1,4 +1,4 @@
-"""Bringing a database to the newest form, whatever earlier one it has."""
+"""Migrates a database to the newest schema from any earlier one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorelab.study.database.tables import metadata
 
 FOLDER = Path(__file__).parent / "migrations"
 LOCK = 7_305_201_409
-"""Number of the lock on PostgreSQL under which one process migrates and others wait."""
+"""Number of the PostgreSQL lock under which one process migrates while others wait."""
 
 
 def config() -> Config:
@@ -46,7 +46,7 @@ def migrate(engine: Engine, to: str = "head") -> None:
 
 
 def _check_tables(connection: Connection) -> None:
-    """Raise if a table or column is gone from a database in the newest form: it would be met only by some requests."""
+    """Raise if a table or column is missing from an up-to-date database: only some requests would notice."""
     found = {
         name: {column["name"] for column in columns}
         for (_, name), columns in inspect(connection).get_multi_columns().items()
@@ -64,10 +64,10 @@ def form_of(connection: Connection) -> str | None:
 
 
 def newest() -> str | None:
-    """The last migration that there is."""
+    """The newest migration."""
     return ScriptDirectory.from_config(config()).get_current_head()
 
 
 def forms() -> set[str]:
-    """Every form of the database that this version can open."""
+    """Every schema version that this release can open."""
     return {script.revision for script in ScriptDirectory.from_config(config()).walk_revisions()}

@@ -18,7 +18,7 @@ def origin(connection: Connection) -> str | None:
 
 
 def check_origin(connection: Connection, name: str) -> None:
-    """Raise if people of another study are in the database; remember whose it is."""
+    """Raise if the database holds people of another study; otherwise record which study it belongs to."""
     known = origin(connection)
     if known is not None and known != name:
         n = int(connection.execute(select(func.count()).select_from(people)).scalar_one())

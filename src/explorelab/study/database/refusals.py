@@ -16,14 +16,14 @@ NO_OBJECT = "The body must be a JSON object."
 
 
 class Refusal(BaseModel):
-    """Why something was refused, as it is sent: a word for programs and a sentence for people."""
+    """Why something was refused, as sent: a word for programs and a sentence for people."""
 
     error: str
     message: str
 
 
 class Refused(ExplorelabError):  # noqa: N818 - it is an answer, not a fault
-    """An answer other than what was asked for; nothing has been changed."""
+    """A request that is refused; nothing has been changed."""
 
     def __init__(self, status: int, error: str, message: str, retry_after_s: int | None = None) -> None:
         super().__init__(message)
@@ -37,12 +37,12 @@ def refusal(refused: Refused) -> JSONResponse:
 
 
 def invalid(message: str) -> Refused:
-    """A value that cannot be."""
+    """An impossible value."""
     return Refused(422, "invalid", message)
 
 
 def misshapen(errors: Sequence[Mapping[str, Any]]) -> Refused:
-    """A request that is not of the form asked for: Pydantic's first error in a sentence; what came is not repeated."""
+    """A request in the wrong form: Pydantic's first error as a sentence, without repeating what was sent."""
     kind, place, said = (errors[0][part] for part in ("type", "loc", "msg"))
     if kind == "json_invalid":
         return Refused(400, WORDS[400], NOT_JSON)
@@ -51,27 +51,27 @@ def misshapen(errors: Sequence[Mapping[str, Any]]) -> Refused:
 
 
 def from_http(status: int, detail: str) -> Refused:
-    """What FastAPI refuses by itself; with 400, a body that is not even text."""
+    """Anything FastAPI itself refuses; with 400, a body that is not even text."""
     return Refused(status, WORDS.get(status, "refused"), NOT_JSON if status == 400 else f"{detail.rstrip('.')}.")
 
 
 def out_of_order(message: str) -> Refused:
-    """Something that is not the next thing to be done."""
+    """A request that is not the next step."""
     return Refused(409, "out-of-order", message)
 
 
 def taken_over() -> Refused:
-    """A page that is no longer the person's last one."""
+    """A page that is no longer the person's latest one."""
     return Refused(409, "taken-over", "This study has been opened in another tab or window, which is now in use.")
 
 
 def elsewhere() -> Refused:
-    """Someone who says who they are and cannot show it."""
+    """Someone who claims an ID and cannot prove it."""
     return Refused(403, "elsewhere", "This study was started under your ID in another browser or session: continue there.")
 
 
 def no_token() -> Refused:
-    """A request from nobody that is known here."""
+    """A request from someone unknown."""
     return Refused(401, "no-token", "The request has no valid token: open the study's link again.")
 
 

@@ -1,4 +1,4 @@
-"""A SQLite file seen from outside: whether it can be a study's database, and how it is left when nobody uses it."""
+"""Checks of a SQLite file before and after use: whether it can be a study's database, and leaving it tidy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from explorelab.errors import InputError
 
 OURS = ("alembic_version", "settings", "people")
 SERVING = "-serving"
-"""Ends the name of the file beside the database that a running server holds."""
+"""Suffix of the file beside the database that a running server locks."""
 RESTORE = "restore a backup: explorelab study restore"
 
 
@@ -28,7 +28,7 @@ def check_file(file: Path) -> None:
     left_over = log.exists() and log.stat().st_size > 0
     if not file.exists() or file.stat().st_size == 0:
         if left_over:
-            # SQLite would take the log for rubbish and remove it, and with it all that is left.
+            # SQLite would discard the log as leftover, and with it all the data that remain.
             raise InputError(
                 f"{file} is gone or empty, but {log.name} beside it holds data: put the file back, or {RESTORE}."
             )
@@ -67,7 +67,7 @@ def is_served(file: Path) -> bool:
 
 
 def check_whole(file: Path) -> None:
-    """Raise unless all pages of the database are in order: what is damaged inside would be met only by some people."""
+    """Raise unless all pages of the database are intact: only some people would run into damage inside."""
     with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as open_:
         try:
             found = [str(row[0]) for row in open_.execute("PRAGMA quick_check(1)")]
@@ -78,7 +78,7 @@ def check_whole(file: Path) -> None:
 
 
 def tidy(file: Path, alone: bool = False) -> None:
-    """Move all of the log into the file, if nobody else uses it (`alone`: known to the caller); the file is then whole."""
+    """Move the whole log into the file if nobody else uses it (`alone`: known to the caller)."""
     if not alone and is_served(file):
         return  # its writer would wait for us
     with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)) as open_:

@@ -36,14 +36,14 @@ from explorelab.study.database.watch import FileWatch, TableWatch
 THREADS = 8
 """Connections that read, and on PostgreSQL write, at once."""
 RETRIES = 3
-"""How often a request that met another of the same person is tried anew."""
+"""How often a request that collided with another of the same person is retried."""
 PRAGMAS = (
     "busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
     "secure_delete=ON",  # what was deleted is not to be found in the file either
     "wal_autocheckpoint=0",  # `Store.look` does it beside the commits: in one of them, everybody would wait for it
 )  # fmt: skip
 PROOF_S, TRY_S = 2.0, 8.0
-"""For how long a write proves that others will succeed, and how long the health check waits for one."""
+"""How long a write counts as proof that others will succeed, and how long the health check waits for one."""
 
 
 class Store:
@@ -71,12 +71,12 @@ class Store:
             self._writer.submit(_prove).result()
 
     async def read[T](self, work: Work[T]) -> T:
-        """What `work` finds."""
+        """What `work` returns, reading only."""
         self.vitals.check()
         return await asyncio.wrap_future(self._threads.submit(self._read, work))
 
     async def write[T](self, work: Work[T]) -> T:
-        """What `work` returns, once everything that it wrote is on disk; what it raises, with nothing written."""
+        """What `work` returns, once everything it wrote is on disk; if it raises, nothing is written."""
         self.vitals.check()
         if self._writer is not None:
             return await asyncio.wrap_future(self._writer.submit(work))
@@ -86,7 +86,7 @@ class Store:
         return await asyncio.wrap_future(future)
 
     async def prove(self) -> None:
-        """Raise unless something was stored just now, or can be."""
+        """Raise unless something was stored a moment ago, or can be."""
         self.vitals.check()
         if self.vitals.failing is None and time.monotonic() - self.vitals.stored_at < PROOF_S:
             return
@@ -98,7 +98,7 @@ class Store:
             raise Refused(503, "busy", f"Nothing can be stored: {why}.", 5) from None
 
     def look(self) -> None:
-        """Look after the database while nobody asks: whether it is there, and that its log does not grow for ever."""
+        """Check the database between requests: that it is there, and that its log does not grow without end."""
         if self._files is not None and self._writer is not None:
             with suppress(Refused):
                 self._files.check()
@@ -114,7 +114,7 @@ class Store:
                 self._claim.renew()
 
     def close(self) -> None:
-        """Finish what is under way and let go of the database."""
+        """Finish pending work and release the database."""
         if self._writer is not None:
             self._writer.close()
         self._threads.shutdown()
@@ -138,7 +138,7 @@ class Store:
                 with self.engine.connect() as connection:
                     return self._looked(connection, work)
             except OperationalError as error:
-                # The database has been started anew; the pool's other connections are gone with this one.
+                # The database has been restarted; the pool's other connections are gone with this one.
                 if not left or is_damaged(error):
                     self._told(error)
                     raise
@@ -175,7 +175,7 @@ class Store:
         raise AssertionError("unreachable")
 
     def _looked[T](self, connection: Connection, work: Work[T]) -> T:
-        """What the work returns; before someone is told that nobody knows them, whether people have vanished."""
+        """What the work returns; before telling someone that they are unknown, check that no people have vanished."""
         try:
             return work(connection)
         except Refused as refused:
@@ -190,13 +190,13 @@ def _prove(connection: Connection) -> None:
 
 
 def open_store(url: str, folder: Path) -> Store:
-    """The database at this address, in its newest form; a relative SQLite file lies in the folder."""
+    """The database at this address, up to date; a relative SQLite file is in the folder."""
     engine = engine_for(url, folder)
     file = Path(engine.url.database or "") if engine.dialect.name == "sqlite" else None
     try:
         if file is not None and file.parent.is_dir():
             check_file(file)
-            # The platforms' names of people are in it: nobody else on this computer may read it.
+            # It contains platform IDs: nobody else on this computer may read it.
             file.touch(mode=0o600)
         migrate(engine)
         return Store(engine)
@@ -230,7 +230,7 @@ def engine_for(url: str, folder: Path) -> Engine:
     if address.get_backend_name() != "postgresql":
         raise InputError(f"the database must be sqlite or postgresql, got {address.get_backend_name()!r}.")
     try:
-        # An answer means "on disk" whatever the server's own setting, and nobody waits for a lock or a host for ever.
+        # An answer means "on disk" whatever the server's own setting, and nobody waits forever for a lock or a host.
         how = {"connect_timeout": 10, "options": "-c synchronous_commit=on -c lock_timeout=10s -c statement_timeout=60s"}
         return create_engine(address, pool_size=THREADS, max_overflow=4, connect_args=how)
     except (NoSuchModuleError, ModuleNotFoundError):
@@ -243,7 +243,7 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
-    # The last connection to go would remove the log by its name, which may be that of another file by then: see `tidy`.
+    # The last connection to close would remove the log by its name, which may belong to another file by then: see `tidy`.
     connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
 
 
@@ -254,13 +254,13 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def keep(connection: Connection, name: str, value: str) -> None:
-    """Keep a setting, in the place of what it was."""
+    """Store a setting, replacing its old value."""
     made = _insert(connection).values(name=name, value=value)
     connection.execute(made.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": value}))
 
 
 def remembered(connection: Connection, name: str) -> str:
-    """A secret number of this database, made when first asked for."""
+    """A secret of this database, created on first use."""
     connection.execute(_insert(connection).values(name=name, value=secrets.token_hex(32)).on_conflict_do_nothing())
     return str(connection.execute(select(settings.c.value).where(settings.c.name == name)).scalar_one())
 

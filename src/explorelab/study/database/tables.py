@@ -128,7 +128,7 @@ payments = Table(
     Column("at", Float, nullable=False),
     UniqueConstraint("person"),
 )  # fmt: skip
-"""Bonuses that have been handed out in a file: nobody is in two files."""
+"""Bonuses written to a payment file: nobody is in two files."""
 
 deletions = Table(
     "deletions", metadata,
@@ -137,7 +137,7 @@ deletions = Table(
     Column("by", String(16), nullable=False),  # participant or researcher
     Column("n_choices", Integer, nullable=False),
 )  # fmt: skip
-"""That something was deleted and how much; nothing about whom."""
+"""That something was deleted, and how much; nothing about who it was."""
 
 buckets = Table(
     "buckets", metadata,

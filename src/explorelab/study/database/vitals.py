@@ -1,4 +1,4 @@
-"""How the server is: whether choices can be stored, how many requests were put off, whether the clock was moved."""
+"""The server's health: whether choices can be stored, how many requests were put off, whether the clock was changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN_S = 600.0
 """How long requests that were put off stay in the notices."""
 LOG_EVERY_S = 10.0
 CLOCK_S = 60.0
-"""Clocks that differ by less than this have not been moved."""
+"""Clocks that differ by less than this have not been changed."""
 TRY_STOPPED_S = 15
 log = logging.getLogger("explorelab.study")
 
@@ -41,7 +41,7 @@ class Vitals:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.stopped: str | None = None
-        """Why the database may no longer be used, for good."""
+        """Why the database may not be used again; None if it may."""
         self.failing: str | None = None
         """Why the last write failed; None if it did not."""
         self.stored_at = -1e9

@@ -1,4 +1,4 @@
-"""How long a request that comes now will wait, and when that is too long to let it."""
+"""Estimates how long a new request will wait, and refuses it if that is too long."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from explorelab.study.database.refusals import Refused
 from explorelab.study.database.vitals import Vitals
 
 LONGEST_WAIT_S = 2.0
-"""Whoever would wait longer is asked to come again: silence looks like a broken page."""
+"""Anyone who would wait longer is asked to try again: silence looks like a broken page."""
 SLOW_S = 0.25
-"""From this on people notice that they wait, and the researcher is told."""
+"""Longer waits are noticeable, and the researcher is told."""
 HANGING_S = 5.0
-"""A writer that takes so long hangs (a locked database, a dead disk), whatever is known of what things cost."""
+"""A writer that takes this long has hung (a locked database, a dead disk), whatever the estimated costs."""
 LEARN = 0.05
-"""How much one request moves what is known of their cost."""
+"""How much one request changes the estimated cost."""
 
 
 class Load:
-    """Requests that wait, and what each costs: `lanes` are done at once, each commit serves `together_s` of work."""
+    """Waiting requests and their cost: `lanes` run at once, and each commit serves `together_s` of work."""
 
     def __init__(self, vitals: Vitals, lanes: int = 1, together_s: float = math.inf) -> None:
         self._vitals, self._lanes, self._together_s = vitals, lanes, together_s
@@ -29,10 +29,10 @@ class Load:
         self._waiting, self._work_s, self.commit_s = 0, 0.001, 0.0
         self._began: float | None = None
         self.lag_s = 0.0
-        """By how much the event loop is behind, which waits as well."""
+        """How far the event loop lags behind, which adds to the wait."""
 
     def expected_s(self) -> float:
-        """How long a request that comes now will wait for its answer."""
+        """How long a new request will wait for its answer."""
         work_s = self._waiting * self._work_s / self._lanes
         commits_s = math.ceil(work_s / self._together_s) * self.commit_s if self.commit_s else 0.0
         began = self._began
@@ -53,22 +53,22 @@ class Load:
             self._waiting += 1
 
     def begins(self) -> None:
-        """A group, or the only request, is being worked on."""
+        """Note that work on a group, or a single request, has begun."""
         self._began = time.monotonic()
 
     def served(self, n: int, work_s: float, commit_s: float = 0.0) -> None:
-        """So many requests have been answered, which took so long."""
+        """Note that this many requests have been answered, and how long that took."""
         self._began = None
         self.leave(n)
         self.learn(n, work_s, commit_s)
 
     def leave(self, n: int = 1) -> None:
-        """So many no longer wait: they were answered, or have gone."""
+        """Note that this many no longer wait: they were answered or gave up."""
         with self._lock:
             self._waiting -= n
 
     def learn(self, n: int, work_s: float, commit_s: float = 0.0) -> None:
-        """What requests cost, from so many of them."""
+        """Update the estimated cost from this many requests."""
         with self._lock:
             share = 1 - (1 - LEARN) ** n
             self._work_s += share * (work_s / n - self._work_s)

@@ -22,15 +22,15 @@ HEADER = 100
 """Bytes at the beginning of a SQLite file: what it is, how many pages it has, and the number `user_version`."""
 MAGIC = b"SQLite format 3\0"
 FULL_LOG = 1000
-"""Pages in the log that SQLite keeps before the file, from which on it is worth starting it anew."""
+"""Pages in SQLite's write-ahead log above which it is worth restarting the log."""
 MOVE_AFTER, MOVE_EVERY_S = 200, 10.0
-"""Commits, and seconds, after which the log is moved into the file: each time costs the disk as much as some commits."""
+"""Commits, and seconds, after which the log is moved into the file: each move costs the disk as much as a few commits."""
 LOOK_EVERY_S = 0.25
 """How often a process looks at the tables on PostgreSQL."""
 
 
 class FileWatch:
-    """Knows a SQLite file by its place on the disk, and its content by a number that every commit counts up.
+    """Recognises a SQLite file by its place on the disk, and its content by a number that every commit increments.
 
     The number (`user_version`) starts at random with each server and stands in the file's first bytes: a file that was
     written over by an older copy, or by that of another study, has another one.
@@ -38,13 +38,13 @@ class FileWatch:
 
     def __init__(self, engine: Engine, file: Path, vitals: Vitals) -> None:
         self._engine, self._file, self._vitals = engine, file, vitals
-        # One connection stays open: when the last one goes, SQLite itself removes the log and the index beside the file.
+        # One connection stays open: when the last one closes, SQLite itself removes the log and the index beside the file.
         self._anchor: Any = engine.raw_connection()
         self._first = self._now = self._number = 0
         self._counting = False
         """Whether a commit with a number of ours has succeeded."""
         self._anchor.cursor().execute("SELECT count(*) FROM sqlite_master").close()
-        # Kept open until the end: closing any handle of the file would let go of the locks that SQLite holds on it.
+        # Kept open until the end: closing any handle of the file would release the locks that SQLite holds on it.
         self._handle = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self._known = {name: _place(name) for name in (file, *self.beside(file))}
         self._lock = threading.Lock()
@@ -60,17 +60,17 @@ class FileWatch:
         return file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm")
 
     def close(self) -> None:
-        """Let go of the files; to be followed by the engine's own `dispose`."""
+        """Release the files; call the engine's own `dispose` afterwards."""
         event.remove(self._engine, "do_connect", self._before_connecting)
         with suppress(Exception):
             self._anchor.close()
 
     def closed(self) -> None:
-        """After the engine's connections are gone."""
+        """Finish after the engine's connections have closed."""
         os.close(self._handle)
 
     def _before_connecting(self, *_: Any) -> None:
-        # A new connection would make a new file where the old one was.
+        # A new connection would create a new file in place of the old one.
         self.check()
 
     def check(self) -> None:
@@ -93,7 +93,7 @@ class FileWatch:
         return os.read(self._handle, HEADER)
 
     def _head(self) -> tuple[int, int, int]:
-        """Size on the disk, size as the file itself tells it, and the number; zeros for a file that is no database."""
+        """Size on disk, size according to the file itself, and the number; zeros for a file that is not a database."""
         head = self._first_bytes()
         size = os.fstat(self._handle).st_size
         # Copies made by VACUUM have other pages, and are not in the form in which a server keeps its file.
@@ -124,7 +124,7 @@ class FileWatch:
     def check_inside(self, connection: Connection) -> None:
         """Raise unless the transaction begins where the last one ended."""
         if not self._counting:
-            # From the first write on: who only reads (an export, say) leaves the number to the server that may be running.
+            # From the first write on: a mere reader (such as an export) leaves the number to the server that may be running.
             self._first = self._now = self._number = secrets.randbelow(2**30) + 1
             connection.exec_driver_sql(f"PRAGMA user_version = {self._number}")
         found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
@@ -134,7 +134,7 @@ class FileWatch:
         self._changes = self._n_changes(connection)
 
     def mark(self, connection: Connection) -> None:
-        """Count the transaction, if it has written anything; a commit that fails may have happened or not."""
+        """Count the transaction if it has written anything; a failed commit may or may not have happened."""
         if self._n_changes(connection) != self._changes:
             self._number = self._now + 1
             connection.exec_driver_sql(f"PRAGMA user_version = {self._number}")
@@ -170,7 +170,7 @@ def _place(file: Path) -> tuple[int, int]:
 
 
 class TableWatch:
-    """Knows a database on PostgreSQL by its tables, and by counts that never go back."""
+    """Recognises a PostgreSQL database by its tables, and by counts that never decrease."""
 
     MARKS = text(
         "SELECT 'choices'::regclass::oid::bigint, 'people'::regclass::oid::bigint, "
@@ -187,7 +187,7 @@ class TableWatch:
         return tuple(connection.execute(self.MARKS).one())
 
     def check_inside(self, connection: Connection, at_once: bool = False) -> None:
-        """Raise, and stop the study, unless the tables are those that were opened; looked at now and then."""
+        """Raise, and stop the study, unless the tables are those that were opened; checked now and then."""
         self._vitals.check()
         if not at_once and time.monotonic() - self._looked < LOOK_EVERY_S:
             return

@@ -1,1 +1,1 @@
-"""How the tables came to be what they are, in Alembic's form."""
+"""The history of the tables, as Alembic migrations."""
