@@ -1,6 +1,6 @@
-"""The experiment in a browser: what is shown, what is kept, and what comes out of it."""
+"""The experiment in the browser: the study's design, server, database, exports and payments."""
 
 from explorelab._support.extras import needs
 
-# Every module of the study needs what the extra brings, so it is asked for once, here.
+# Every module of the study needs this extra, so it is checked once, here.
 needs("study", "explorelab study")

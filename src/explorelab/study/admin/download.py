@@ -29,7 +29,7 @@ from explorelab.study.database.refusals import Refused
 type Pilots = Literal["without", "with", "only"]
 
 LESS = 15
-"""By how much the export gives way to others."""
+"""How much the export's priority is lowered."""
 _one_at_a_time = threading.Lock()
 
 
@@ -73,7 +73,7 @@ def _in_another_process(study: Study, url: URL, pilots: Pilots, folder: Path) ->
 
 
 def _export(study: Study, url: URL, pilots: Pilots, folder: Path, tell: Connection) -> None:
-    """Write the folder, then the zip file beside it; tells why it could not be done, or nothing."""
+    """Write the folder, then the zip file beside it; returns why that failed, or nothing."""
     from explorelab.study.database.failures import in_words
     from explorelab.study.database.store import engine_for
     from explorelab.study.export.write_export import export_study

@@ -1,1 +1,1 @@
-"""Backups of a study's database, and putting them back."""
+"""Backing up a study's database, and restoring it."""

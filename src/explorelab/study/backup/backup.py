@@ -1,4 +1,4 @@
-"""Backing up a study's database: everything that was acknowledged before, whether a server runs, was killed, or neither."""
+"""Backs up a study's database with everything acknowledged so far, whether or not a server runs or was killed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 def backup(folder: Path, out: Path | None = None) -> str:
-    """Write a copy of the study's database, readable by its owner alone and checked; what was written, in words."""
+    """Write a checked copy of the study's database, readable only by its owner; returns a summary."""
     study = load_study(folder)
     engine = engine_for(study.database, folder)
     try:
@@ -78,7 +78,7 @@ def new_file(target: Path) -> Iterator[Path]:
 
 
 def copy(source: Path, into: Path) -> None:
-    """Copy one state of a database, with what is in its log and without what was deleted from it."""
+    """Copy a consistent state of a database, including its log and without deleted data."""
     if not source.is_file():
         raise InputError(f"{source}: no database to back up; nobody has taken part yet, or the file has been moved.")
     try:
@@ -89,8 +89,8 @@ def copy(source: Path, into: Path) -> None:
 
 
 def _reading(file: Path) -> sqlite3.Connection:
-    """A connection that leaves the file, and the log that a server or a crash has left beside it, as they are."""
-    # Who may not write cannot read a log either: its index must be made first, as after a crash.
+    """A connection that changes neither the file nor the log that a server or a crash has left beside it."""
+    # Without write access a log cannot be read either: its index must be created first, as after a crash.
     writable = os.access(file, os.W_OK) and os.access(file.resolve().parent, os.W_OK)
     mode = "rw" if writable or log_of(file).exists() else "ro&immutable=1"
     connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=15)
@@ -99,7 +99,7 @@ def _reading(file: Path) -> sqlite3.Connection:
 
 
 def checked(file: Path) -> Found:
-    """What is in a copy of a study's database, of which every page is in order."""
+    """What a copy of a study's database contains, after checking every page."""
     try:
         with closing(_reading(file)) as connection:
             if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):

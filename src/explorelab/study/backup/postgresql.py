@@ -1,4 +1,4 @@
-"""Backup and restore with PostgreSQL's own programs, which know all of it."""
+"""Backup and restore with PostgreSQL's own programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from explorelab.study.database.tables import metadata
 
 
 def program(name: str) -> str:
-    """Where one of PostgreSQL's programs is."""
+    """The path of one of PostgreSQL's programs."""
     found = shutil.which(name)
     versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[-3]))
     if found is None and not versions:
@@ -32,7 +32,7 @@ def program(name: str) -> str:
 
 
 def _run(command: Sequence[str], url: URL, *, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None) -> bytes:
-    """What a program prints; the password goes where other users of this computer cannot see it."""
+    """What a program prints; the password is passed where other users of this computer cannot see it."""
     env = {**os.environ, "PGCONNECT_TIMEOUT": "10", "LC_MESSAGES": "C"}
     if url.password is not None:
         env["PGPASSWORD"] = str(url.password)
@@ -59,7 +59,7 @@ def _address(url: URL) -> str:
 
 
 def dump(url: URL, target: Path, whole: bool = True) -> None:
-    """Write one state of the study's tables to a file; all of them must be there, unless it is what is left of a study."""
+    """Write a consistent copy of the study's tables to a file; all must exist unless only remains of a study are saved."""
     from explorelab.study.backup.backup import new_file
 
     tables = [f"--table={name}" for name in (*metadata.tables, "alembic_version")]
@@ -72,7 +72,7 @@ def dump(url: URL, target: Path, whole: bool = True) -> None:
 
 
 def checked(file: Path, url: URL) -> None:
-    """Raise unless the file is a whole backup of a study."""
+    """Raise unless the file is a complete backup of a study."""
     listed = _run([program("pg_restore"), "--list", str(file)], url).decode(errors="replace")
     for name in ("people", "choices", "settings", "alembic_version"):
         if not re.search(rf"TABLE DATA \S+ {name} ", listed):
@@ -81,7 +81,7 @@ def checked(file: Path, url: URL) -> None:
 
 
 def restore(engine: Engine, name: str, file: Path, aside: Path) -> str:
-    """Replace the study's tables in one transaction; those that were there are written to a file first."""
+    """Replace the study's tables in one transaction; the old ones are written to a file first."""
     from sqlalchemy import inspect
 
     from explorelab.study.database.migrating import forms

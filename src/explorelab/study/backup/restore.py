@@ -1,4 +1,4 @@
-"""Putting a backup in the place of a study's database. What was there is kept beside it."""
+"""Restores a study's database from a backup. The old database is kept beside it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SQLITE, POSTGRESQL = b"SQLite format 3\0", b"PGDMP"
 
 
 def restore(folder: Path, file: Path) -> str:
-    """Replace the study's database by the backup, if no server runs; what was done, in words."""
+    """Replace the study's database with the backup if no server is running; returns a summary."""
     study = load_study(folder)
     engine = engine_for(study.database, folder)
     try:
@@ -76,7 +76,7 @@ def _restore_file(database: Path, name: str, file: Path) -> str:
 
 
 def _check_unused(database: Path) -> None:
-    """Raise if any program has the database open; one that is damaged or gone nobody can use."""
+    """Raise if any program has the database open; a damaged or missing one cannot be in use."""
     if not database.exists():
         return
     with closing(sqlite3.connect(database, timeout=0.5, isolation_level=None)) as connection:
@@ -93,9 +93,9 @@ def _check_unused(database: Path) -> None:
 
 
 def _set_aside(database: Path, aside: Path) -> None:
-    """Keep the database under another name; its own stays until the new one takes it, so that it is never missing."""
+    """Keep the database under a second name; the first stays until the new file takes it, so that it is never missing."""
     tidy(database, alone=True)
-    # A log that is left here belongs to a damaged file; beside the new one it would damage that as well.
+    # A log left here belongs to a damaged file; beside the new one it would damage that too.
     for end in ("-wal", "-shm"):
         beside = log_of(database).with_name(database.name + end)
         if beside.exists():

@@ -11,7 +11,7 @@ from explorelab.errors import InputError
 from explorelab.study.config.fields import TomlFile
 
 DATABASE = "EXPLORELAB_DATABASE"
-"""The environment variable whose database wins over the study's."""
+"""The environment variable that overrides the study's database."""
 
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|::1", re.IGNORECASE)
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -38,7 +38,7 @@ def wrong_redirect(address: str, code: str) -> str:
 
 
 def database_of(toml: TomlFile, default: str) -> str:
-    """The address of the database: from the environment, else from the table [database]."""
+    """The address of the database: from the environment, otherwise from the table [database]."""
     table = toml.table("database", known=("url",), needed=False)
     url = table.text("url", 2000, default)
     wrong = wrong_database(url) if url else ""
@@ -51,7 +51,7 @@ def database_of(toml: TomlFile, default: str) -> str:
 
 
 def wrong_database(url: str) -> str:
-    """What is wrong with the address of a database, if anything; never the address itself: it may hold a password."""
+    """What is wrong with a database address, if anything; it is never repeated, as it may contain a password."""
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 

@@ -30,12 +30,12 @@ class Payment:
     currency: str = "USD"
     base: float = 5.0
     per_point: float = 0.0005
-    """Money for each point; points below zero count as none."""
+    """Money per point; a negative total counts as zero."""
     most: float = 10.0
     """The largest bonus."""
 
     def bonus(self, points: float) -> float:
-        """The bonus for so many points, in whole cents."""
+        """The bonus for these points, in whole cents."""
         return round(min(max(points, 0.0) * self.per_point, self.most), 2)
 
 
@@ -52,13 +52,13 @@ class Server:
     """Limits of the server."""
 
     return_within_minutes: float = 120.0
-    """How long after they were last seen people may come back and go on."""
+    """How long after they were last seen people may come back and continue."""
     arrivals_per_minute: int = 300
     """New page loads from one address."""
     requests_per_second: int = 20
     """Requests of one person."""
     new_people_per_hour: int = 200
-    """From one address, all at once if need be: a class behind one address gets in, a script cannot fill the disk."""
+    """From one address, all at once if necessary: a class behind one address gets in, a script cannot fill the disk."""
     address_requests_per_second: int = 500
     """Requests from one address, whoever sends them."""
 
@@ -124,11 +124,11 @@ class Study:
     completion: Completion = field(default_factory=Completion)
     server: Server = field(default_factory=Server)
     database: str = "sqlite:///study.db"
-    """Address of the database; a relative SQLite file lies in the study folder."""
+    """Address of the database; a relative SQLite file is in the study folder."""
     unfilled: Texts | None = None
-    """The texts with their placeholders, for people whose payment is another than today's."""
+    """The texts with their placeholders, for people whose payment differs from today's."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """The files that say all this, by name, as they may be given away."""
+    """The study's files by name, in a form that can be shared."""
 
     @property
     def n_arms(self) -> int:
@@ -174,20 +174,20 @@ class Study:
         return tuple(sorted(a * self.height + b for a, b in near if 0 <= a < self.width and 0 <= b < self.height))
 
     def allowed(self, dynamic: Dynamic, position: int) -> tuple[int, ...] | None:
-        """The squares that may be clicked; None: all."""
+        """The squares that may be clicked; None means all."""
         return self.next_to(position) if dynamic == "neighbour" else None
 
     def sampled(self, dynamic: Dynamic, position: int, goal: int) -> int:
-        """The square whose reward is drawn: the goal, or where people travel, the next one on the way to it."""
+        """The square whose reward is drawn: the goal or, under travel, the next square on the way to it."""
         return int(self.moves.next_hop[position, goal]) if dynamic == "travel" else goal
 
 
 def _other(names: tuple[str, ...], name: str) -> str:
-    """The next name in the list, going round: the other one of two."""
+    """The next name in the list, cyclically: of two, the other one."""
     return names[(names.index(name) + 1) % len(names)]
 
 
 def reward(task: Task, arm: int, *seed: int) -> float:
-    """A reward from this arm: the same for the same seed. Whole numbers where means and noise are whole."""
+    """A reward from this arm, always the same for the same seed; a whole number if means and noise are whole."""
     rng = np.random.default_rng(seed)
     return float(task.means[arm]) + noise_kind(task.noise.kind).draw(task.noise.scale, rng)

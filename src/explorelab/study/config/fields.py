@@ -1,4 +1,4 @@
-"""Reading the files of a study: each wrong value is one sentence with file and line, and all of them are told at once."""
+"""Reads a study's files: each wrong value gives one sentence with file and line, and all are reported together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Problems:
         self._found: dict[Path, list[tuple[int, str]]] = {}
 
     def add(self, file: Path, line: int | None, sentence: str) -> None:
-        """One more problem; without a line where there is none to point at."""
+        """Add a problem, with its line if there is one."""
         where = f"{file}, line {line}" if line else f"{file}"
         self._found.setdefault(file, []).append((line or 0, f"{where}: {sentence}"))
 
@@ -59,11 +59,11 @@ class TomlFile:
         self._problems = problems
 
     def problem(self, at: KeyPath, sentence: str) -> None:
-        """Something is wrong with the value there; the line is that of the nearest thing that is in the file."""
+        """Note a problem with this value, at the nearest line that exists in the file."""
         self._problems.add(self.file, self._toml.line_of(at), sentence)
 
     def only(self, kind: str, values: Iterable[str], known: Collection[str], at: KeyPath = ()) -> None:
-        """Refuse names that are not known, with the nearest one that is."""
+        """Refuse unknown names and suggest the closest known one."""
         for name in values:
             if name not in known:
                 self.problem((*at, name), str(unknown_name(kind, name, known)))
@@ -85,7 +85,7 @@ class TomlFile:
 
 
 class Table:
-    """One table of a TOML file. What is wrong is noted, and something harmless is answered so that reading can go on."""
+    """One table of a TOML file. Problems are noted, and a harmless value is returned so that reading can continue."""
 
     def __init__(self, toml: TomlFile, title: str, at: tuple[str, ...], values: dict[str, Any], there: bool) -> None:
         self.toml = toml

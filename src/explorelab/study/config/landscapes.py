@@ -25,7 +25,7 @@ DOOR = Door(
 
 
 def read_landscape(table: Table, folder: Path, sides: tuple[int, int] | None) -> Task:
-    """The task that a table describes, with the places of the grid's squares; files in it lie in the study folder."""
+    """The task that a table describes, with the positions of the grid's squares; its files are in the study folder."""
     unknown = [key for key in table.values if key not in DOOR.known and key not in DOOR.refused]
     table.toml.only(f"setting in {table.title}", unknown, DOOR.known, table.at)
     if not table.there or unknown:

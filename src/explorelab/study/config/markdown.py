@@ -15,7 +15,7 @@ _LINK = re.compile(r"(?:https?://[^/?#]|mailto:[^?#])", re.IGNORECASE)
 
 
 def to_html(text: str) -> str:
-    """The page as HTML. HTML in it is shown as it is written; links open a page of their own that knows nothing of ours."""
+    """The page as HTML. HTML in it is shown as text; links open in a new tab that cannot see ours."""
     return _converter().render(text)
 
 
@@ -35,7 +35,7 @@ def may_link(address: str) -> bool:
 
 
 def _link_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, environment: Any) -> str:
-    """A link in a new tab, without the address of this page: people's platform names stand in it."""
+    """A link in a new tab, without a referrer: this page's address contains platform IDs."""
     token = tokens[number]
     token.attrSet("target", "_blank")
     token.attrSet("rel", "noopener")
@@ -44,7 +44,7 @@ def _link_open(self: RendererHTML, tokens: Sequence[Token], number: int, options
 
 
 def _cell_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, environment: Any) -> str:
-    """A cell of a table, aligned by a class: pages may not hold styles."""
+    """A table cell, aligned by a class: pages may not contain styles."""
     token = tokens[number]
     style = str(token.attrs.pop("style", ""))
     if style:

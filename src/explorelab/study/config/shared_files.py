@@ -1,4 +1,4 @@
-"""The files of a study as they may be given away: everything that someone needs to run it again, and no secrets."""
+"""A study's files in a form that can be shared: everything needed to run it again, and no secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
 
 
 def files_of(folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
-    """What is in these files of a study, and in those within its folder that landscapes are read from."""
+    """The contents of these study files, and of the files in its folder from which landscapes are read."""
     beside = [means for landscape in landscapes.values() if isinstance(means := landscape.get("means"), str)]
     inside = [name for name in beside if _is_within(folder, name)]
     files = {name: (folder / name).read_bytes() for name in (*names, *inside)}

@@ -12,7 +12,7 @@ from explorelab.study.config.texts import FILES, TEMPLATES
 
 
 def init_study(folder: Path) -> list[Path]:
-    """Make the folder with all files of a study, or leave everything as it was; the files that are there now."""
+    """Create the folder with all files of a study, or change nothing; returns the files."""
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: expected the name of a new folder, but this is a file.")
@@ -22,7 +22,7 @@ def init_study(folder: Path) -> list[Path]:
         with workshop(folder, "new-study", within=folder.parent) as made:
             for name in FILES:
                 shutil.copyfile(TEMPLATES / name, made / name)
-            # A folder that is there already stays the same one: someone may stand in it.
+            # An existing folder is kept, not replaced: it may be someone's current directory.
             put = add_files if folder.is_dir() else put_folder
             put(made, folder)
     except OSError as error:

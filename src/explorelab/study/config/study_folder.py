@@ -1,4 +1,4 @@
-"""A study from its folder: study.toml, texts.toml and the Markdown pages, every value looked at before anyone takes part."""
+"""Reads a study from its folder (study.toml, texts.toml and the Markdown pages) and checks every value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_CHOICES = 1000
 MOST_MONEY = 1_000_000
 
 _NAME = re.compile(r"[a-z0-9_-]{1,20}")
-"""Names of timings and landscapes: two of them and two dynamics make the name of a cell, which has at most 64 letters."""
+"""Names of timings and landscapes: two of them and two dynamics form a cell's name of at most 64 characters."""
 
 
 def load_study(folder: Path) -> Study:
@@ -46,7 +46,7 @@ def load_study(folder: Path) -> Study:
 
 
 def _check_study(folder: Path) -> None:
-    """Raise if this is no study's folder: a list of all files that are missing would hide that it is the wrong one."""
+    """Raise if this is not a study folder: a list of all missing files would hide that it is the wrong folder."""
     try:
         (folder / "study.toml").lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -57,7 +57,7 @@ def _check_study(folder: Path) -> None:
 
 
 def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
-    """Everything of a `Study` but its texts."""
+    """Everything in a `Study` except its texts."""
     toml.only("table", toml.values, TABLES)
     about = toml.table("study", known=("name", "title"))
     name = about.text("name", 64)
@@ -92,7 +92,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
 
 
 def _grid(toml: TomlFile) -> tuple[int, int] | None:
-    """Width and height; None where they are wrong and nothing can be measured by them."""
+    """Width and height; None if they are wrong and nothing can be checked against them."""
     table = toml.table("grid", known=("width", "height"))
     width, height = (table.whole(side, 1, MOST_SQUARES, "squares") for side in ("width", "height"))
     sound = table.values.get("width") == width and table.values.get("height") == height
@@ -103,7 +103,7 @@ def _grid(toml: TomlFile) -> tuple[int, int] | None:
 
 
 def _names(table: Table) -> None:
-    """Look at the names in a table whose names are free."""
+    """Check the names in a table whose names are free."""
     if table.there and not table.values:
         table.problem("", "must have at least one entry, got none.")
     for name in table.values:

@@ -1,4 +1,4 @@
-"""What of a study's texts people would see otherwise than meant: raw HTML and pictures, and two languages side by side."""
+"""Warnings about a study's texts: raw HTML and pictures, and a mix of two languages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from explorelab.study.config.design import Texts
 
 NAMED = 3
-"""Labels named in a line; the others are counted."""
+"""Labels named in a warning; the others are only counted."""
 FEW_WORDS = 30
-"""Pages with fewer words say too little to tell their language."""
+"""Pages with fewer words are too short to tell their language."""
 ENGLISH = frozenset({"the", "and", "of", "to", "you", "your", "is", "are", "will"})
-"""Every fifth word of an English page is one of these, hardly any of another language's."""
+"""Every fifth word of an English page is one of these; in other languages hardly any."""
 LEAST_ENGLISH, MOST_FOREIGN = 0.12, 0.05
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--")
@@ -44,7 +44,7 @@ def _raw(texts: Texts) -> Iterator[str]:
 
 
 def _shown_raw(text: str) -> Iterator[tuple[int, str]]:
-    """Line and description of what a reader of Markdown would expect to be rendered, and which is not."""
+    """Line and description of Markdown that an author would expect to be rendered but is not."""
     for block in _permissive().parse(text):
         line = block.map[0] + 1 if block.map else 1
         if block.type == "html_block":
@@ -83,7 +83,7 @@ def _permissive() -> MarkdownIt:
 
 
 def _languages(texts: Texts) -> Iterator[str]:
-    """Labels and pages that are still in English, or no longer, against the language that texts.toml names."""
+    """Labels and pages whose language differs from the one in texts.toml."""
     english = texts.language.lower().split("-")[0] == "en"
     if not english:
         left = [name for name, text in template_labels().items() if texts.labels.get(name) == text and _has_words(text)]
@@ -123,6 +123,6 @@ def _first_of_template(page: str, text: str) -> int:
 
 @cache
 def _sentences(page: str) -> frozenset[str]:
-    """Lines of the template with enough words to be nothing else than English, and none that the study fills in."""
+    """Lines of the template with enough words to be recognisably English, and no placeholders."""
     text = (TEMPLATES / f"{page}.md").read_text(encoding="utf-8")
     return frozenset(line.strip() for line in text.splitlines() if len(line.split()) >= 4 and "{" not in line)

@@ -30,10 +30,10 @@ PLACEHOLDERS = (
     "title", "width", "height", "n_squares", "n_blocks", "n_trials", "n_training", "n_training_trials",
     "fastest", "slowest", "minutes", "currency", "base", "per_point", "most",
 )  # fmt: skip
-"""What pages may say in braces; the study fills it in. The template of study.toml says what each is."""
+"""Placeholders that pages may use, filled in by the study. The template of study.toml explains each."""
 
 LATER = ("elsewhere_title", "elsewhere_text")
-"""Labels that studies made by earlier versions lack; they are then in English."""
+"""Labels that studies made with earlier versions lack; English is used instead."""
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
@@ -132,14 +132,14 @@ def filled(study: Study) -> Texts:
 
 @lru_cache(maxsize=64)
 def texts_for(study: Study, payment: Payment) -> Texts:
-    """The texts as someone is to read them who was promised this payment."""
+    """The texts for someone who was promised this payment."""
     if study.unfilled is None or payment == study.payment:
         return study.texts
     return filled(replace(study, texts=study.unfilled, payment=payment))
 
 
 def _values(study: Study) -> dict[str, str]:
-    """What stands for each placeholder, numbers as the texts' language writes them.
+    """The value of each placeholder, with numbers formatted for the texts' language.
 
     The title is to be read as it is, so signs of Markdown in it are taken as text.
     """
@@ -172,7 +172,7 @@ def _values(study: Study) -> dict[str, str]:
 
 
 def _locale(language: str) -> Locale:
-    """How a language writes numbers; as English does where nobody has written it down."""
+    """How a language writes numbers; English if it is unknown."""
     while language:
         try:
             return Locale.parse(language, sep="-")

@@ -1,4 +1,4 @@
-"""Which study a database belongs to: a file of another study in the place of this one's is noticed at the start."""
+"""Records which study a database belongs to, so that another study's file is noticed at the start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STUDY = "study"
 
 
 def origin(connection: Connection) -> str | None:
-    """The name of the study that this database was made for; None if it is older than that."""
+    """The name of the study this database was made for; None if that was not recorded yet."""
     return connection.execute(select(settings.c.value).where(settings.c.name == STUDY)).scalar()
 
 

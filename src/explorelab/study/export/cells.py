@@ -1,4 +1,4 @@
-"""Values as a table of text has them: times as ISO 8601, flags as 0 and 1, and no text that a spreadsheet would run."""
+"""Values as CSV text: times as ISO 8601, flags as 0 and 1, and no text that a spreadsheet would run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, Self
 from explorelab._support.written_numbers import tidied
 
 RUN_BY_SPREADSHEETS = frozenset("=+-@\t＝＋－＠")
-"""Text that begins so is a formula to a spreadsheet; an apostrophe in front makes it text again."""
+"""Text that starts like this is a formula to a spreadsheet; a leading apostrophe makes it text again."""
 
 
 def safe(text: str) -> str:
-    """The text with one kind of line break, and with an apostrophe in front where a spreadsheet would run it."""
+    """The text with one kind of line break, and a leading apostrophe if a spreadsheet would run it."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.lstrip(" \n")[:1] in RUN_BY_SPREADSHEETS else text

@@ -25,7 +25,7 @@ BOTH = "Robots that tried the study out are among the participants: column pilot
 
 
 def columns(pilots: str) -> tuple[str, ...]:
-    """The columns of choices.csv; robots and people together are told apart."""
+    """The columns of choices.csv; if it has both robots and people, a column distinguishes them."""
     return (*COLUMNS, "pilot") if pilots == "with" else COLUMNS
 
 
@@ -58,7 +58,7 @@ def notes(tasks: list[Task], played: Played, pilots: str, doubt: str = "") -> li
 
 
 def _noise(tasks: list[Task]) -> tuple[dict[str, Any], str]:
-    """The noise of rewards where it is the same everywhere; otherwise it is left to be estimated, which is said."""
+    """The reward noise if it is the same everywhere; otherwise it is left to be estimated, and a note says so."""
     kinds = {(task.noise.kind, task.noise.scale) for task in tasks}
     variances = {float(task.noise.var) for task in tasks}
     if len(variances) > 1:

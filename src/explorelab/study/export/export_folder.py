@@ -1,4 +1,4 @@
-"""The folder of an export: there whole or not at all, and replacing nothing but an earlier export."""
+"""The export folder: written completely or not at all, and replacing nothing but an earlier export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of an export after Psych-DS: what files are called, and what each of their columns holds."""
+"""The Psych-DS form of an export: file names, and what each column contains."""
 
 from __future__ import annotations
 

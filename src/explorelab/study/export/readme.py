@@ -1,4 +1,4 @@
-"""The README of an export: what is in which file, who is in it and who is not."""
+"""The README of an export: what each file contains, who is included and who is not."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def doubts_told(n: int, doubted: str) -> str:
 
 
 def _spaced(lines: list[str]) -> list[str]:
-    """Paragraphs with empty lines between, but not between the items of a list."""
+    """Paragraphs separated by empty lines, but not between list items."""
     spaced = [lines[0]]
     for before, line in pairwise(lines):
         spaced += [line] if before.startswith("- ") and line.startswith("- ") else ["", line]

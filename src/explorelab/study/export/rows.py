@@ -1,4 +1,4 @@
-"""What an export reads: one state of the database, in the order of people, blocks and trials, a few rows at a time."""
+"""Reads rows for an export: one state of the database, ordered by person, block and trial, a few rows at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorelab.study.session.stages import PLAYED, Stage
 from explorelab.study.session.terms import bonus_of, terms_of
 
 AT_ONCE = 1000
-"""Rows that are in memory at the same time."""
+"""Rows in memory at a time."""
 
 PARTICIPANTS = (
     "participant", "source", "pilot", "agent", "stage", "cell", "seed", "n_pages", "n_choices", "n_missed", "points",
@@ -37,7 +37,7 @@ LANDSCAPES = ("landscape", "arm", "x", "y", "mean_reward", "noise", "reward_vari
 
 @contextmanager
 def snapshot(engine: Engine) -> Iterator[Connection]:
-    """A connection to which the database stands still, while others go on writing."""
+    """A connection that sees one fixed state of the database while others keep writing."""
     if engine.dialect.name == "postgresql":
         engine = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     with engine.connect() as connection, connection.begin():
@@ -48,7 +48,7 @@ def snapshot(engine: Engine) -> Iterator[Connection]:
 
 
 class Included(NamedTuple):
-    """Whose rows are read: who agreed to take part and did not have their data deleted; people, robots or both."""
+    """Whose rows are read: those who agreed and whose data were not deleted; people, robots or both."""
 
     pilots: str
 
@@ -62,7 +62,7 @@ class Included(NamedTuple):
         return table.join(people, people.c.id == table.c.person).join(consents, _agreed(people.c.id))
 
     def n(self, connection: Connection, table: FromClause) -> int:
-        """How many rows of the table count."""
+        """How many rows of the table are included."""
         return int(connection.execute(select(func.count()).select_from(self.of(table)).where(self.who)).scalar_one())
 
 
@@ -104,7 +104,7 @@ def participant_rows(
 def doubted_rows(
     connection: Connection, included: Included, doubts: Mapping[int, tuple[str, ...]]
 ) -> Iterator[tuple[Any, ...]]:
-    """A row of `DOUBTED` for everyone who is included and about whom there are doubts."""
+    """A row of `DOUBTED` for everyone who is included and doubted."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == people.c.id).scalar_subquery()
     query = select(people.c.id, people.c.code, people.c.stage, counted).select_from(
         people.join(consents, _agreed(people.c.id))
@@ -192,11 +192,11 @@ AROUND: Mapping[str, Callable[[ChoiceRead], Any]] = {
     "block_number": lambda choice: choice.row.number + 1,
     "block": attrgetter("block"),
 }
-"""What files have of the person and the block of a choice, where it is not a column of that name in the database."""
+"""Columns about a choice's person and block that have no column of the same name in the database."""
 
 
 def cells_of(columns: Sequence[str], file: str) -> Callable[[ChoiceRead], tuple[Any, ...]]:
-    """What makes a row with these columns of a choice; those of the choice itself are as its fields say for the file."""
+    """A function that turns a choice into a row with these columns; the choice's own fields define theirs."""
     known = {**AROUND, **exported_to(file)}
     cells = [known.get(name) or attrgetter(f"row.{name}") for name in columns]
     return lambda choice: tuple([cell(choice) for cell in cells])
@@ -223,7 +223,7 @@ def choices_of(connection: Connection, included: Included, study: Study) -> Iter
 
 
 def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:
-    """A row of `EVENTS` for each thing that a browser told of."""
+    """A row of `EVENTS` for everything a browser reported."""
     query = (
         select(people.c.code, *events.c)
         .select_from(included.of(events))
@@ -243,12 +243,12 @@ def landscape_rows(study: Study) -> Iterator[tuple[Any, ...]]:
 
 
 class Played(NamedTuple):
-    """What the task blocks that count were."""
+    """The task blocks that are included."""
 
     landscapes: tuple[str, ...]
     dynamics: tuple[str, ...]
     n_trials: int
-    """Choices in the longest of them, when complete; 0: there are none."""
+    """Choices in the longest of them when complete; 0 if there are none."""
 
 
 def played(connection: Connection, included: Included) -> Played:
@@ -273,7 +273,7 @@ class LeftOut(NamedTuple):
     undecided: int
     """Came and never answered."""
     pilots: int
-    """Robots, where they are left out; people, where only robots are exported."""
+    """Robots if they are left out; people if only robots are exported."""
 
 
 def left_out(connection: Connection, included: Included) -> LeftOut:

@@ -26,7 +26,7 @@ type Pilots = Literal["without", "with", "only"]
 type Doubted = Literal["without", "with"]
 
 IGNORED = ("choices.csv", "choices.toml", "doubted.csv", CHECKSUMS)
-"""What validators of Psych-DS need not look at."""
+"""Files that Psych-DS validators should skip."""
 
 
 class Exported(NamedTuple):
@@ -79,7 +79,7 @@ def export_study(
     doubted: Doubted = "without",
     progress: bool | None = None,
 ) -> Exported:
-    """Write the data of a study to a folder: complete, from one state of the database, whole or not at all.
+    """Write a study's data to a folder, from one state of the database, completely or not at all.
 
     Everyone who agreed to take part and did not ask for deletion is in it, under their random code; what platforms call
     people is not. `pilots` says what happens to robots, `doubted` whether people who may not have played by hand or in time
@@ -92,7 +92,7 @@ def export_study(
 
 
 class _Export:
-    """One export under way."""
+    """A running export."""
 
     def __init__(
         self, study: Study, connection: Connection, pilots: Pilots, doubted: Doubted, folder: Path, shown: bool | None
@@ -152,7 +152,7 @@ class _Export:
         return table.n
 
     def _blocks(self) -> int:
-        """The table of blocks; how many task blocks have choices, but fewer than planned."""
+        """Write the table of blocks; returns how many task blocks have choices, but fewer than planned."""
         kind, n_choices, n_trials = (rows.BLOCKS.index(name) for name in ("kind", "n_choices", "n_trials"))
         n_short = 0
         with self._open("blocks", rows.BLOCKS) as table:
@@ -163,7 +163,7 @@ class _Export:
         return n_short
 
     def _choices(self, bar: Progress) -> int:
-        """Every choice to the complete table, those of task blocks to choices.csv as well; how many of these."""
+        """Write every choice to the complete table, and task choices to choices.csv; returns how many of the latter."""
         names = choices_file.columns(self.included.pilots)
         self.columns += names
         cells, analysed = rows.cells_of(rows.CHOICES, ALL), rows.cells_of(names, ANALYSED)
@@ -178,14 +178,14 @@ class _Export:
         return task.n
 
     def _doubted(self) -> int:
-        """The list of people about whom there are doubts; how many they are."""
+        """Write the list of doubted people; returns how many there are."""
         with Table(self.folder / "doubted.csv", rows.DOUBTED) as table:
             for row in rows.doubted_rows(self.connection, self.included, self.doubts):
                 table.add(row)
         return table.n
 
     def _words(self, played: Played, n_people: int, n_task: int, n_short: int, n_doubted: int, left_out: LeftOut) -> None:
-        """The texts that people read, and what the files are."""
+        """Write the texts that people read, and the description of the files."""
         study, pilots = self.study, self.pilots
         tasks = [study.landscapes[name] for name in played.landscapes]
         told = readme.description(study, n_people, pilots, choices_file.notes(tasks, played, pilots))

@@ -1,1 +1,1 @@
-"""Who is paid what, and the files that pay them."""
+"""Payments: who gets what, and the files for the platforms."""

@@ -27,11 +27,11 @@ from explorelab.study.session.doubts import REASONS, doubted
 from explorelab.study.session.terms import bonus_of, terms_of
 
 MARK = "pending_payment"
-"""Setting that names a batch whose files are still to come."""
+"""Setting that names a batch whose files are not written yet."""
 
 
 class Share(NamedTuple):
-    """What one place's people are paid."""
+    """Payments to the people from one platform."""
 
     n: int
     total: Decimal
@@ -39,23 +39,23 @@ class Share(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """What was handed out."""
+    """The result of a payment."""
 
     batch: str
-    """Its name, by its time; empty if nobody was to be paid."""
+    """Its name, from its time; empty if there was nobody to pay."""
     files: tuple[Path, ...]
     shares: dict[str, Share]
-    """By where people came from: prolific, mturk, plain; with the currency where people there were promised several."""
+    """By where people came from: prolific, mturk, plain; with the currency if people there were promised several."""
     n_nothing: int
-    """Who finished and is to be paid nothing."""
+    """How many finished but are owed nothing."""
     not_payable: tuple[str, ...]
-    """Codes of people whose name on their platform is missing or cannot be one."""
+    """Codes of people whose platform ID is missing or invalid."""
     doubted: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Codes of people who may not have played as people do, and why: they are not paid unless named."""
+    """Codes of people who may not have played by hand or in time, and why: they are not paid unless named."""
     recovered: tuple[Path, ...] = ()
-    """Files of an earlier batch that had been entered and not written."""
+    """Files of an earlier batch that was recorded but not written."""
     again: bool = False
-    """Whether the batch had been handed out before."""
+    """Whether the batch was written before."""
 
     @property
     def n(self) -> int:
@@ -174,14 +174,14 @@ def _unmark(engine: Engine) -> None:
 
 
 def _free_name(connection: Connection, out: Path, batch: str) -> str:
-    """The name, with a number after it where a batch of the same second has it already."""
+    """The name, with a number appended if a batch of the same second already has it."""
     taken = set(connection.execute(select(payments.c.batch).distinct()).scalars())
     names = (batch if i == 1 else f"{batch}-{i}" for i in range(1, 1_000_000))
     return next(name for name in names if name not in taken and not any(out.glob(f"bonus-*-{name}.csv")))
 
 
 class Owed(NamedTuple):
-    """Who is to be paid what, how many are to be paid nothing, who cannot be paid, and who is not, for doubts."""
+    """Who is owed what, how many are owed nothing, who cannot be paid, and who is not paid because of doubts."""
 
     dues: list[Due]
     n_nothing: int
@@ -218,7 +218,7 @@ def _owed(connection: Connection, study: Study, also: frozenset[str]) -> Owed:
 
 
 def _entered(connection: Connection, study: Study, batch: str) -> tuple[list[Due], tuple[str, ...]]:
-    """Who is in a batch, and who is and can no longer be paid, as they had their data deleted since."""
+    """Who is in a batch, and who in it can no longer be paid because their data were deleted since."""
     query = (
         select(people, payments.c.bonus.label("paid"))
         .select_from(payments.join(people, people.c.id == payments.c.person))
@@ -232,7 +232,7 @@ def _entered(connection: Connection, study: Study, batch: str) -> tuple[list[Due
 
 
 def _recover(study: Study, engine: Engine, out: Path) -> list[Path]:
-    """The files of a batch that was entered and perhaps not written, written now where they were to be."""
+    """Write the files of a batch that was recorded but perhaps not written, where they belong."""
     with engine.connect() as connection:
         value = connection.execute(select(settings.c.value).where(settings.c.name == MARK)).scalar_one_or_none()
         if value is None:

@@ -1,4 +1,4 @@
-"""Files by which bonuses are paid: one for each place that people came from, each as that place wants it."""
+"""Bonus files: one for each platform, in the form it requires."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from explorelab.study.export.cells import safe
 CENT = Decimal("0.01")
 SOURCES = ("prolific", "mturk", "plain")
 NAMED = re.compile(r"[A-Za-z0-9]{1,64}")
-"""What platforms call people and assignments. Anything else was made up in the address, perhaps to add lines to a file."""
+"""The form of platform IDs. Anything else was made up in the address, perhaps to add lines to a file."""
 
 
 class Due(NamedTuple):
-    """What someone is to be paid."""
+    """What someone is owed."""
 
     person: int
     code: str
@@ -35,17 +35,17 @@ class Due(NamedTuple):
 
     @property
     def total(self) -> Decimal:
-        """What is paid through the file: the bonus; to people without a platform, which pays the base, the base as well."""
+        """What is paid through the file: the bonus and, for people without a platform to pay it, the base."""
         return self.bonus + (self.base if self.source == "plain" else 0)
 
 
 def cents(amount: float) -> Decimal:
-    """An amount in whole cents, as its shortest decimal form has it: 0.1 is ten cents."""
+    """An amount in whole cents, from its shortest decimal form: 0.1 is ten cents."""
     return Decimal(repr(float(amount))).quantize(CENT)
 
 
 def due_of(row: Any, payment: Payment, bonus: float) -> Due | None:
-    """What the person of a row is to be paid; None if the platform's name of them is missing or cannot be one."""
+    """What the person of a row is owed; None if their platform ID is missing or invalid."""
     name, session = row.platform_id or "", row.platform_session or ""
     if row.source != "plain" and not NAMED.fullmatch(name):
         return None
@@ -55,12 +55,12 @@ def due_of(row: Any, payment: Payment, bonus: float) -> Due | None:
 
 
 def file_name(source: str, batch: str) -> str:
-    """What the file of a batch is called."""
+    """The file name of a batch."""
     return f"bonus-{source}-{batch}.csv"
 
 
 def by_file(dues: Iterable[Due], batch: str) -> dict[str, list[Due]]:
-    """Who is in which file: one for each place, or where people there were promised several currencies, one for each."""
+    """Who is in which file: one for each platform or, if people there were promised several currencies, one for each."""
     found: dict[tuple[str, str], list[Due]] = {}
     for due in sorted(dues, key=lambda due: SOURCES.index(due.source)):
         found.setdefault((due.source, due.currency), []).append(due)
@@ -88,7 +88,7 @@ def _cells(study: Study, due: Due) -> Sequence[str]:
     if due.source == "prolific":  # the list for bulk payments has no header
         return due.platform_id, f"{due.bonus}"
     if due.source == "mturk":
-        # With the same token MTurk pays once, however often it is asked.
+        # With the same token MTurk pays only once, however often it is asked.
         token = f"bonus-{due.code}-{due.platform_session}"[:64]
         reason = safe(f"Bonus for your points in: {study.title or study.name}")
         return due.platform_id, due.platform_session, f"{due.bonus}", reason, token
@@ -96,7 +96,7 @@ def _cells(study: Study, due: Due) -> Sequence[str]:
 
 
 def write_aside(study: Study, out: Path, batch: str, dues: Iterable[Due]) -> list[Path]:
-    """Write the files of a batch under hidden names, safe on disk; where they will be once `put` has put them there."""
+    """Write the files of a batch to disk under hidden names; returns where `put` will put them."""
     targets = []
     try:
         out.mkdir(exist_ok=True)
@@ -110,7 +110,7 @@ def write_aside(study: Study, out: Path, batch: str, dues: Iterable[Due]) -> lis
 
 
 def aside(target: Path) -> Path:
-    """Where a file lies until it is put in its place."""
+    """Where a file is until it is put in its place."""
     return target.with_name(f".{target.name}.part")
 
 

@@ -1,4 +1,4 @@
-"""Agents of the library that play live: they are asked before each choice and told its reward after it.
+"""The library's agents playing live: asked before each choice and given its reward afterwards.
 
 The parts are the ones that simulate and fit: learner, limit, choice rule and commitment, in double precision.
 """
@@ -31,7 +31,7 @@ class Mind:
         self._noise_var = float(np.mean([task.noise.var for task in study.landscapes.values()])) or 1.0
 
     def begin(self, n_trials: int) -> None:
-        """Forget the last block; the next has so many choices."""
+        """Forget the last block; the next has `n_trials` choices."""
         if n_trials < self._agent.least_horizon:
             least = self._agent.least_horizon
             raise InputError(f"{self._agent.name} needs blocks of at least {least} choices, got {n_trials}.")
@@ -44,14 +44,14 @@ class Mind:
         self._available = np.ones(self._n_arms, bool)
 
     def probabilities(self, trial: int, position: int, available: np.ndarray) -> np.ndarray:
-        """How likely each square is chosen on this trial (from 0) by someone who stands at this position."""
+        """The probability of choosing each square on this trial (from 0) from this position."""
         self._available = np.asarray(available)
         now = np.int32(trial + 1), np.int32(position), self._available
         with jax.enable_x64(True):
             return np.asarray(_probabilities(self._rule, self._params, self._belief, self._bound, *now))
 
     def learn(self, arm: int, reward: float, goal: int | None = None) -> None:
-        """Take in the reward of a square; of one on the way to the `goal`, if they are not the same."""
+        """Learn the reward of a square, which is on the way to the `goal` if it is not the goal itself."""
         aim = np.int32(arm if goal is None else goal)
         seen = self._available, np.int32(arm), aim, np.float64(reward)
         with jax.enable_x64(True):

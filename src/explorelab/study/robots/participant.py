@@ -19,7 +19,7 @@ from explorelab.errors import ExplorelabError
 from explorelab.study.session.stages import Stage
 
 BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
-"""Waits before asking again, the last one for ever."""
+"""Waits before each retry; the last one repeats forever."""
 CHANGES_OF_MIND = 0.1
 """Share of choices on which another square is clicked first."""
 MISSED = 0.03
@@ -27,11 +27,11 @@ MISSED = 0.03
 
 type State = dict[str, Any]
 type Witness = Callable[[str, Mapping[str, Any], dict[str, Any]], None]
-"""Is told of every answer that arrives: the path, what was sent, what came back."""
+"""Called with every answer that arrives: the path, what was sent, what came back."""
 
 
 class RefusedError(ExplorelabError):
-    """The server will not do what was asked, however often."""
+    """The server refuses a request for good."""
 
     def __init__(self, status: int, word: str, message: str) -> None:
         super().__init__(f"{message} ({status} {word})")
@@ -69,7 +69,7 @@ class Page:
         return state
 
     async def post(self, path: str, **fields: Any) -> dict[str, Any]:
-        """The answer to a request of this page, asked for until it comes."""
+        """The answer to a request of this page, retried until it comes."""
         return await self._ask(path, {"epoch": self.epoch, **fields})
 
     async def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _seconds(text: str) -> float:
 
 
 class Player(Protocol):
-    """Who decides on a page."""
+    """Whatever makes the decisions on a page."""
 
     def begin(self, block: Mapping[str, Any]) -> None:
         """A block begins."""
@@ -125,7 +125,7 @@ class Decision(NamedTuple):
     """What the hand does within one choice."""
 
     goal: int | None
-    """Where the yellow dot is in the end; None: where it was, nobody clicked."""
+    """Where the yellow dot ends up; None if nobody clicked."""
     clicks: list[tuple[int, float]]
     """Squares, and milliseconds since the clock started."""
 
@@ -141,7 +141,7 @@ def hand(goal: int, allowed: np.ndarray, deadline_ms: float, rng: np.random.Gene
 
 
 async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = None, speed: float = 1.0) -> State:
-    """Play from where the server says that this person is to the end; the last state.
+    """Play from where the server says this person is to the end; returns the last state.
 
     `turn` is held from arrival to consent, so that people arrive one after the other. A `speed` other than 1 is a clock that
     runs so many times faster than it says.
@@ -163,7 +163,7 @@ async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = N
 
 
 async def play_block(page: Page, player: Player, block: Mapping[str, Any], speed: float = 1.0) -> State:
-    """Make the choices that are left of this block; the state after the last."""
+    """Make the remaining choices of this block; returns the state after the last."""
     player.begin(block)
     position, goal, trial = block["position"], block["goal"], block["trial"]
     while True:

@@ -1,4 +1,4 @@
-"""A pilot of a study: robots take part before people do, and what they leave behind is marked as theirs."""
+"""Pilots a study: robots take part before people do, and their data are marked as theirs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SITUATED: Mapping[str, float] = {
     "prior_mean": 40.0, "prior_var": 400.0, "length_scale": 3.0, "temperature": 4.0,
     "stickiness": 0.5, "travel_cost": 1.0, "novelty": 0.5, "lapse": 0.02,
 }  # fmt: skip
-"""About these values the situated robots scatter, on rewards of the size of the paper's."""
+"""The situated robots' parameters scatter around these values, for rewards of the paper's size."""
 SCATTER = 0.2
 """Standard deviation of the logarithm of every parameter."""
 
 
 class Piloted(NamedTuple):
-    """What came of a pilot."""
+    """The outcome of a pilot."""
 
     people: int
     finished: int
@@ -101,7 +101,7 @@ def run_pilot(
     speed: float | None = None,
     progress: bool | None = None,
 ) -> Piloted:
-    """Let so many robots take part in the study that is served at this address.
+    """Let robots take part in the study served at this address.
 
     `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
     situated. They wait for the clock as people do; with `speed` it runs so many times faster, and the server then doubts
@@ -119,7 +119,7 @@ def run_pilot(
 
 
 def cast(study: Study, n: int, seed: int, agents: Sequence[str | Agent] | None = None) -> list[Agent]:
-    """The agents of so many robots."""
+    """One agent for each robot."""
     if agents is None:
         return _mixed(n, np.random.default_rng([seed, 326]))
     if not agents:
@@ -129,7 +129,7 @@ def cast(study: Study, n: int, seed: int, agents: Sequence[str | Agent] | None =
 
 
 def _built(agent: str | Agent, study: Study) -> Agent:
-    """The agent, with values that suit the study's rewards where only a name is given."""
+    """The agent, with values that suit the study's rewards if only a name is given."""
     from explorelab.agents.registry import agent_named, parameters_of
 
     if not isinstance(agent, str):
@@ -141,7 +141,7 @@ def _built(agent: str | Agent, study: Study) -> Agent:
 
 
 def _mixed(n: int, rng: np.random.Generator) -> list[Agent]:
-    """By turns one between the paper's two examples, and a situated one."""
+    """Alternately an agent between the paper's two examples and a situated one."""
     from explorelab.agents.named.human import situated_ucl
     from explorelab.agents.named.ucl import stochastic_ucl
     from explorelab.recovery.demo_people import ENDS, on_the_line
@@ -166,7 +166,7 @@ def described(agent: Agent) -> str:
 
 
 def _warm_up(robots: Sequence[Robot], study: Study) -> None:
-    """Compile what the robots will run, so that no clock runs over meanwhile."""
+    """Compile what the robots will run, so that no clock runs out meanwhile."""
     lengths = {block.n_trials for block in study.plan(study.cells[0])}
     block = {"width": study.width, "height": study.height, "number": 0, "dynamic": "standard", "deadline_ms": 1000}
     for robot in robots:
@@ -225,7 +225,7 @@ async def _pilot(
 
 
 async def _to_the_end(page: Page, robot: Robot, turn: asyncio.Lock, speed: float) -> str:
-    """Why the robot stopped before the end; nothing if it did not."""
+    """Why the robot stopped early; empty if it did not."""
     try:
         state = await take_part(page, robot, turn=turn, speed=speed)
     except ExplorelabError as error:

@@ -1,4 +1,4 @@
-"""The application: pages, the participants' and the researcher's interface, and what holds for every answer."""
+"""The application: pages, the participants' and the researcher's interface, and rules for every answer."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Guard:
 
 
 def _answer_errors(app: FastAPI, vitals: Vitals) -> None:
-    """Every refusal in one form."""
+    """Give every refusal the same form."""
 
     @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> JSONResponse:
@@ -143,6 +143,6 @@ def _answer_errors(app: FastAPI, vitals: Vitals) -> None:
     @app.exception_handler(DBAPIError)
     @app.exception_handler(PoolTimeout)
     async def busy(request: Request, error: Exception) -> JSONResponse:
-        # The statement's values may name a person: only the kind of failure is told, here and in the log.
+        # The statement's values may identify a person: only the kind of failure is reported, here and in the log.
         why = vitals.refused(error)
         return refusal(Refused(503, "busy", f"Nothing can be stored right now: {why}. Nothing was lost; try again.", 1))

@@ -1,4 +1,4 @@
-"""The pages of the server as they were built from page/, and what to do where they are missing."""
+"""The built pages, and what to do if they are missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAGES = ("index.html", "study.js", "study.css", "admin.html", "admin.js", "admin
 
 
 def check_built() -> None:
-    """Raise if pages are missing, saying what helps in a checkout and what after pip."""
+    """Raise if pages are missing, saying what to do in a checkout or after pip."""
     missing = [name for name in PAGES if not (STATIC / name).is_file()]
     if not missing:
         return

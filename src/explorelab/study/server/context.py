@@ -1,4 +1,4 @@
-"""What every request is answered with."""
+"""What is needed to answer every request."""
 
 from __future__ import annotations
 

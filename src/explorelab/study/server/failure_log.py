@@ -1,4 +1,4 @@
-"""What the log says of a database that fails: that it does, now and then how much was refused, and that it is over."""
+"""Log lines about a failing database: when it starts, how much was refused now and then, and when it is over."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import time
 from explorelab._support.counted import counted
 
 EVERY_S = 60.0
-"""At most one line in this time says that the database fails: the disk may be full because of the log."""
+"""At most one line about a failing database in this time: the disk may be full because of the log."""
 log = logging.getLogger("explorelab.study")
 
 
 class FailureLog:
-    """One line when nothing can be stored, one a minute while that lasts, one when it is over.
+    """One line when nothing can be stored, one per minute while that lasts, one when it is over.
 
     Where some writes fail and others do not, trouble begins and ends all the time: within a minute of a line that told of
     it, it is counted and told with the next.
@@ -28,7 +28,7 @@ class FailureLog:
         self._n_refused = 0
 
     def failed(self, why: str, n_refused: int = 0) -> None:
-        """The database has failed, and so many requests were refused for it."""
+        """Note that the database failed and that this many requests were refused because of it."""
         with self._lock:
             self._n_refused += n_refused
             now = time.monotonic()
@@ -39,7 +39,7 @@ class FailureLog:
             self._told_at, self._is_told = now, True
 
     def over(self) -> None:
-        """Something has been stored."""
+        """Note that something was stored."""
         with self._lock:
             if self._is_told:
                 log.warning("choices are stored again%s", self._refused("meanwhile"))

@@ -1,4 +1,4 @@
-"""What participants' pages ask of the server. A choice is answered once it is on disk, and never otherwise.
+"""The routes for participants' pages. A choice is answered only once it is on disk.
 
 A route's answer is of the type that its function returns.
 """
@@ -35,7 +35,7 @@ def _reception(request: Request) -> Reception:
     return desk
 
 
-# Not a plain function: FastAPI would hand it to a thread, for a hash of a few microseconds.
+# Not a plain function: FastAPI would use a thread for a hash of a few microseconds.
 async def _caller(request: Request, authorization: Annotated[str, Header(max_length=256)] = "") -> reception.Caller:
     return _reception(request).caller(authorization)
 
@@ -57,7 +57,7 @@ async def texts(request: Request) -> Texts:
 
 
 async def arrive(asked: Arriving, request: Request, x_pilot_key: Annotated[str, Header(max_length=128)] = "") -> Arrived:
-    """A page has been opened: whose it is, and what it shows first."""
+    """Open a page: returns its token and what to show first."""
     return await _reception(request).arrive(asked, request.client.host if request.client else "", x_pilot_key)
 
 
@@ -67,32 +67,32 @@ async def state(asked: FromPage, caller: Caller) -> Shown:
 
 
 async def consent(asked: Consenting, caller: Caller) -> Shown:
-    """Someone agrees to take part, or declines."""
+    """Agree to take part, or decline."""
     return Shown(state=await caller.write(transactions.consent, asked))
 
 
 async def begin(asked: Beginning, caller: Caller) -> Shown:
-    """The next block begins."""
+    """Begin the next block."""
     return Shown(state=await caller.write(transactions.begin, asked))
 
 
 async def choice(asked: Choosing, caller: Caller) -> Chosen:
-    """A choice is kept and its reward drawn; asked again, the answer is the same."""
+    """Store a choice and draw its reward; a repeated request gets the same answer."""
     return await caller.write(transactions.choose, asked)
 
 
 async def tell(asked: Telling, caller: Caller) -> Told:
-    """What happened to the page; also to one that has been replaced since."""
+    """Store what happened to the page, even if another page has replaced it since."""
     return Told(stored=await caller.write(transactions.tell, asked))
 
 
 async def finish(asked: FromPage, caller: Caller) -> Shown:
-    """The debriefing has been read."""
+    """Finish, after the debriefing has been read."""
     return Shown(state=await caller.write(transactions.finish, asked))
 
 
 async def withdraw(asked: Withdrawing, caller: Caller) -> Shown:
-    """Someone leaves, with or without their data."""
+    """Withdraw, keeping or deleting the data."""
     return Shown(state=await caller.write(transactions.withdraw, asked))
 
 

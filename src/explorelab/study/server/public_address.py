@@ -1,4 +1,4 @@
-"""The address as people see it, where a proxy stands in between: its origin, and the path below which the study lies."""
+"""The public address behind a proxy: its origin, and the path under which the study is served."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parts_of(url: str) -> tuple[str, str]:
 
 
 def below(prefix: str, app: ASGIApp) -> ASGIApp:
-    """The application for a proxy that leaves the public path on requests, as well as for one that takes it off."""
+    """The application for proxies that keep the public path on requests and for those that strip it."""
     if not prefix:
         return app
     raw = prefix.encode()
@@ -52,7 +52,7 @@ def below(prefix: str, app: ASGIApp) -> ASGIApp:
 
 
 async def _to_folder(prefix: str, scope: Scope, send: Send) -> None:
-    """The way to the address with a slash at its end, from which the page's own addresses are counted."""
+    """A redirect to the address with a trailing slash, to which the page's own addresses are relative."""
     query = scope.get("query_string", b"")
     location = f"{prefix}/".encode() + (b"?" + query if query else b"")
     await send(

@@ -1,4 +1,4 @@
-"""Looks after a server while it runs: its database, its clock, how far it is behind; and leaves a sign of life."""
+"""Monitors a running server: its database, its clock and how far it lags; and records a sign of life."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VITALS = "vitals:"
 
 
 class Pulse:
-    """One process of a server, looked after."""
+    """The monitor of one server process."""
 
     def __init__(self, store: Store, now: Callable[[], float]) -> None:
         self._store, self._now = store, now
@@ -34,7 +34,7 @@ class Pulse:
 
     @asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
-        """Look after the server while the block lasts."""
+        """Monitor the server for the duration of the block."""
         looking = threading.Thread(target=self._look, name="pulse", daemon=True)
         looking.start()
         tasks = [asyncio.create_task(self._sign()), asyncio.create_task(self._measure())]
@@ -55,7 +55,7 @@ class Pulse:
                 self._store.vitals.clock(time.time() - self._now())
 
     async def _sign(self) -> None:
-        """Write down now and then that there is a server, and how it is."""
+        """Record now and then that a server is running, and how it is."""
         while True:
             await asyncio.sleep(SIGN_S)
             with suppress(Exception):
@@ -69,7 +69,7 @@ class Pulse:
             keep(connection, self._name, json.dumps(told))
 
     async def _measure(self) -> None:
-        """How far the event loop is behind: what waits there is seen by nobody else."""
+        """How far the event loop lags: requests waiting there are visible nowhere else."""
         while True:
             began = time.perf_counter()
             await asyncio.sleep(LAG_S)

@@ -1,4 +1,4 @@
-"""Where participants' requests come in: who asks, how often they may, and the transaction in which it is done."""
+"""Receives participants' requests: identifies them, limits their rate, and runs each in a transaction."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ type Work[Asked, T] = Callable[[Connection, Study, str, Asked, Clock], T]
 
 
 class Caller(NamedTuple):
-    """Someone whose token is good."""
+    """Someone with a valid token."""
 
     context: Context
     code: str
 
     async def write[Asked, T](self, work: Work[Asked, T], asked: Asked) -> T:
-        """What comes of the request, once it is on disk."""
+        """The result of the request, once it is on disk."""
         study, store, now = self.context
         return await store.write(lambda connection: work(connection, study, self.code, asked, now))
 
     async def read[Asked, T](self, work: Work[Asked, T], asked: Asked) -> T:
-        """What comes of a request that changes nothing."""
+        """The result of a request that changes nothing."""
         study, store, now = self.context
         return await store.read(lambda connection: work(connection, study, self.code, asked, now))
 
 
 class Reception:
-    """Lets people in."""
+    """Admits people and answers their requests."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -56,7 +56,7 @@ class Reception:
         self._newcomers = InDatabase(newcomers, context.store.secret)
 
     def caller(self, authorization: str) -> Caller:
-        """Who asks, by the header that says so."""
+        """The sender of a request, from its header."""
         kind, _, token = authorization.partition(" ")
         code = code_of(self.context.store.secret, token.strip()) if kind.lower() == "bearer" else None
         if code is None:
@@ -94,6 +94,6 @@ class Reception:
 
 
 def pilot_key_of(context: Context) -> str:
-    """The key by which robots are known."""
+    """The key that identifies robots."""
     with context.store.engine.begin() as connection:
         return remembered(connection, "pilot_key")

@@ -1,4 +1,4 @@
-"""Headers of every answer, which keep other sites, frames and caches away from it."""
+"""The headers of every answer, which protect it from other sites, frames and caches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVERYWHERE = {
 PARTICIPANT = {
     **EVERYWHERE,
     "Content-Security-Policy": POLICY.format(forms=f"'self' {MTURK}", frames=f"'self' {MTURK}"),
-    # Pages and built files may be kept if the server is asked each time: an upgrade shows at once.
+    # Pages and built files may be cached but must be revalidated each time, so that an upgrade shows at once.
     "Cache-Control": "no-cache",
 }
 API = {**PARTICIPANT, "Cache-Control": "no-store"}

@@ -1,4 +1,4 @@
-"""Serving a study: the database brought up to date, the address printed, the server run until it is stopped."""
+"""Serves a study: brings the database up to date, prints the address, and runs the server until it is stopped."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Links(NamedTuple):
     participants: str
     admin: str
     password: str | None
-    """The researcher's password, if it was made here and is to be shown."""
+    """The researcher's password, if it was generated and must be shown."""
     unfinished: list[str]
-    """What is still to be done to the texts, and what in them would be shown otherwise than meant."""
+    """What is still to be filled in, and warnings about the texts."""
     proxy_unnamed: bool = False
-    """Whether there seems to be a proxy that is not trusted: all people then share the limits of one address."""
+    """Whether there seems to be an untrusted proxy: everyone then shares the limits of one address."""
 
 
 def is_local(host: str) -> bool:
@@ -63,7 +63,7 @@ def is_local(host: str) -> bool:
 
 
 def password_for(host: str, file: Path | None) -> tuple[str, bool]:
-    """The researcher's password, and whether it was made here: only for an address that nobody else can reach."""
+    """The researcher's password, and whether it was generated, which happens only for an address nobody else can reach."""
     told = os.environ.get(PASSWORD, "")
     if file is not None:
         try:
@@ -121,7 +121,7 @@ def serve(
     base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
     warned = [*left, *text_warnings(study.texts)]
     announce(Links(f"{base}/", f"{base}/admin", password if made else None, warned, bool(public_url) and not proxies))
-    # What was read here is what every worker serves, also one that is started later, whatever the files say by then.
+    # Every worker serves what was read here, even one started later, whatever the files say by then.
     served = partial(application, study, folder.resolve(), password, origin, prefix)
     how = {**settings_of_server(proxies), "host": host, "port": port, "workers": workers}
     if workers > 1:
@@ -161,7 +161,7 @@ class OnArrival:
 
 
 def run_workers(config: uvicorn.Config) -> None:
-    """Run as many worker processes as the settings say until interrupted; one that dies is replaced."""
+    """Run the configured number of worker processes until interrupted; one that dies is replaced."""
     from explorelab.study.server.supervising import Supervisor
 
     # Held while workers come and go, so that no other program takes the address; without a listener, nobody is sent to it.
@@ -171,7 +171,7 @@ def run_workers(config: uvicorn.Config) -> None:
 
 
 def trusted(proxies: str) -> list[str]:
-    """The addresses and networks in a list with commas, also as they look where the server listens on IPv6."""
+    """The addresses and networks in a comma-separated list, also in their IPv6-mapped form."""
     found: list[str] = []
     for each in filter(None, (part.strip() for part in proxies.split(","))):
         try:
@@ -188,15 +188,15 @@ def trusted(proxies: str) -> list[str]:
 
 
 def settings_of_server(proxies: list[str]) -> dict[str, Any]:
-    """How uvicorn serves. Whom a request comes from is believed of proxies that were named, and of nobody else."""
+    """Uvicorn's settings. Only named proxies are trusted to say where a request comes from."""
     from explorelab.study.server.limits.connections import IDLE_S
 
     return {
         "factory": True, "log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5, "ws": "none",
-        # Uvicorn's own access log holds whole addresses, and with them Prolific's and MTurk's names of people.
+        # Uvicorn's own access log contains full addresses, and with them platform IDs.
         "access_log": False,
         "http": "explorelab.study.server.limits.connections:Careful", "timeout_keep_alive": IDLE_S,
-        # Workers take seconds to start on a busy computer, and one that is slow to answer is not to be killed for it.
+        # Workers take seconds to start on a busy computer, and a slow answer is no reason to kill one.
         "timeout_worker_healthcheck": 20,
         "proxy_headers": bool(proxies), "forwarded_allow_ips": proxies,
     }  # fmt: skip
@@ -214,11 +214,11 @@ def application(study: Study, folder: Path, password: str, public_origin: str = 
         store = opened(study, folder)
         store.claim()
     except InputError as error:
-        # In a worker that replaces another there is nobody to catch it.
+        # In a replacement worker there is nobody to catch it.
         log.error("%s", error)
         sys.exit(1)
     made = create_app(study, store, admin_password=password, public_origin=public_origin)
-    # All that is loaded stays: without it, the search for garbage stops everyone for 0.1 s now and then.
+    # Everything loaded stays: otherwise garbage collection stops everyone for 0.1 s now and then.
     gc.collect()
     gc.freeze()
     return below(prefix, made)
@@ -233,12 +233,12 @@ def begun(study: Study, folder: Path) -> str:
 
     store = open_store(study.database, folder)
     try:
-        # Claimed first: a second server that is turned away must not write down what it would have served.
+        # Claimed first: a second server that is turned away must not record what it would have served.
         check_unserved(store.engine, store.file)
         store.claim()
         if store.file is not None:
             check_whole(store.file)
-        # People get back the time in which nobody served them, and are under way again when promises are looked at.
+        # People get back the time during which no server ran, and count as taking part again when promises are checked.
         _keep_word(store, study, lambda connection: begin(connection, 60 * study.server.return_within_minutes)())
     finally:
         store.close()
@@ -260,7 +260,7 @@ def opened(study: Study, folder: Path) -> Store:
 
 
 def _keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -> None:
-    """Raise if the database is another study's, or people in it were promised something else than is served now."""
+    """Raise if the database is another study's, or people in it were promised something other than what is served now."""
     from explorelab.study.database.origin import check_origin
     from explorelab.study.session.promises import check_promises
 

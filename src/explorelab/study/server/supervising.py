@@ -1,4 +1,4 @@
-"""Worker processes: replaced when they die, and gone when the process that started them is."""
+"""Worker processes: replaced when they die, and ended with the process that started them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from uvicorn.supervisors.multiprocess import Process
 
 LONGEST_PAUSE_S = 30.0
 SETTLED_S = 60.0
-"""After so long without a failure the next one is taken for the first."""
+"""After this long without a failure, the next one counts as the first."""
 PATIENCE_S = 15.0
-"""For a worker to end by itself."""
+"""Time for a worker to end by itself."""
 
 log = logging.getLogger("explorelab.study")
 
 
 class Supervisor(Multiprocess):
-    """Starts the workers and replaces those that die: at once, or if they fail again and again, after longer and longer."""
+    """Starts the workers and replaces those that die: at once or, if they keep failing, after longer and longer pauses."""
 
     _pause_s, _last, _not_before = 0.0, 0.0, 0.0
 

@@ -1,1 +1,1 @@
-"""A person's way through a study, from arrival to the last page; every rule of the game."""
+"""A person's path through a study, from arrival to the last page, and every rule of the game."""

@@ -1,4 +1,4 @@
-"""Which condition someone gets: at random among those with the fewest people who are taking part or have finished."""
+"""Assigns conditions: at random among those with the fewest people who are taking part or have finished."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def assign(connection: Connection, study: Study, pilot: bool, now: float) -> Cel
 
 
 def counts_of(connection: Connection, study: Study, pilot: bool, now: float) -> dict[str, int]:
-    """How many people count in each condition: finished, or under way and seen within the time to come back."""
+    """How many people count in each condition: finished, or taking part and seen within the time to come back."""
     since = now - 60 * study.server.return_within_minutes
     counted = or_(people.c.stage.in_(PLAYED), and_(people.c.stage.in_(UNDER_WAY), people.c.seen_at >= since))
     rows = connection.execute(

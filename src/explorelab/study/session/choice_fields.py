@@ -1,4 +1,4 @@
-"""Every field of a choice, once: what the page says, what the database keeps, what is exported, and what it means.
+"""Every field of a choice, defined once: what the page reports, what is stored and exported, and what it means.
 
 A new field is an entry here and, if it is kept, a migration. From the entries come the request of the page (`Choosing`), the
 columns of the table, the columns of the exported files, and their descriptions.
@@ -26,10 +26,10 @@ REQUIRED = ...
 
 
 class ChoiceMade(NamedTuple):
-    """A choice when it is about to be kept."""
+    """A choice about to be stored."""
 
     report: Any
-    """What the page says: a `Choosing`."""
+    """What the page reports: a `Choosing`."""
     person: Any
     block: Any
     """The rows of the person and of the block."""
@@ -42,19 +42,19 @@ class ChoiceMade(NamedTuple):
 
 
 class ChoiceRead(NamedTuple):
-    """A choice when it is exported."""
+    """A choice about to be exported."""
 
     row: Any
-    """Of the choice, with its person and block."""
+    """The row of the choice, with its person and block."""
     block: int | None
-    """The number of its block among the task blocks, from 1; None: training."""
+    """The number of its block among the task blocks, from 1; None for training."""
     next_to: Callable[[int], str]
-    """Squares that can be reached from a square by one step, with spaces between."""
+    """Squares one step away from each square, separated by spaces."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceField:
-    """Something about a choice."""
+    """One field of a choice."""
 
     name: str
     description: str = ""
@@ -62,29 +62,29 @@ class ChoiceField:
     least: float | None = None
     most: float | None = None
     asked: Any = None
-    """Of which type the page says it; None: it is not asked."""
+    """Its type in the page's report; None if the page does not report it."""
     asked_as: str = ""
-    """Under which name, if under another."""
+    """Its name there, if different."""
     default: Any = REQUIRED
-    """What holds where the page does not say it."""
+    """The default if the page does not report it."""
     column: type[TypeEngine[Any]] | TypeEngine[Any] | None = None
-    """As what it is kept; None: it is not."""
+    """The type of its database column; None if it is not stored."""
     nullable: bool = False
     kept: Callable[[ChoiceMade], Any] | None = None
-    """Where what is kept comes from; None: from the page, as it says it."""
+    """How the stored value is computed; None if it is the reported one."""
     files: tuple[str, ...] = (ALL,)
-    """To which it is exported."""
+    """The files it is exported to."""
     cell: Callable[[ChoiceRead], Any] | None = None
-    """What is exported; None: what is kept."""
+    """How the exported value is computed; None if it is the stored one."""
 
     @property
     def to_keep(self) -> Callable[[ChoiceMade], Any]:
-        """What is kept of a choice."""
+        """What is stored for a choice."""
         return self.kept or attrgetter(f"report.{self.asked_as or self.name}")
 
     @property
     def to_export(self) -> Callable[[ChoiceRead], Any]:
-        """What is exported of a choice."""
+        """What is exported for a choice."""
         return self.cell or attrgetter(f"row.{self.name}")
 
 
@@ -94,7 +94,7 @@ def _changes_of_mind(choice: ChoiceRead) -> int:
 
 
 def _available(choice: ChoiceRead) -> str:
-    # Whoever travels comes one square nearer to the goal with each choice: the sample is never further away.
+    # Under travel the dot moves one square per choice: the sample is never further away.
     return "" if choice.row.dynamic == "standard" else choice.next_to(choice.row.position)
 
 
@@ -192,7 +192,7 @@ FIELDS = (
         column=Float, kept=lambda made: made.now,
     ),
 )  # fmt: skip
-"""In the order in which pages say them and files have them."""
+"""In the order of the reports and the files."""
 
 KEPT = tuple((field.name, field.to_keep) for field in FIELDS if field.column is not None)
 

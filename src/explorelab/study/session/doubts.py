@@ -1,4 +1,4 @@
-"""Who may not have played by hand, or not in time: what their choices are flagged with, and what their page told of itself.
+"""Who may not have played by hand or in time, judged by the flags of their choices and events on their page.
 
 Such people are shown to the researcher, left out of choices.csv and of payments until someone says otherwise.
 """
@@ -13,15 +13,15 @@ from sqlalchemy import Connection, func, select
 from explorelab.study.database.tables import choices, events, people
 
 TOLD = ("simulated", "webdriver")
-"""Events by which a page says that no hand plays: it played by itself, or a program steers the browser."""
+"""Events that show nobody is playing by hand: the page played by itself, or a program controls the browser."""
 SHARES: Mapping[str, float] = {"synthetic": 0.1, "early": 0.1, "hurried": 0.5, "regular": 0.5, "slow": 0.25, "absent": 0.95}
-"""Flags that raise a doubt about the person where at least this share of their choices has them; absent: no click."""
+"""Flags that raise a doubt if at least this share of a person's choices has them; absent: no click."""
 LEAST = 3
-"""Choices with a flag, at least: everyone has a bad moment."""
+"""The fewest flagged choices that count: everyone has a bad moment."""
 REASONS: Mapping[str, str] = {
     "simulated": "the page played by itself",
-    "webdriver": "a program steered the browser",
-    "synthetic": "clicks that no mouse, finger or key made",
+    "webdriver": "a program controlled the browser",
+    "synthetic": "clicks not made by mouse, finger or key",
     "early": "choices before their time was up",
     "hurried": "clicks faster than a hand can make",
     "regular": "clicks always after exactly the same time",
@@ -38,7 +38,7 @@ def doubts(n_choices: int, flags: Mapping[str, int], happened: Collection[str]) 
 
 
 def doubted(connection: Connection, person: int | None = None) -> dict[int, tuple[str, ...]]:
-    """The reasons of everyone, or of one person, about whom there are any; robots are known to be robots."""
+    """The reasons to doubt each person, or one person, if there are any; robots are excluded."""
     persons = select(people.c.id).where(people.c.pilot.is_(False))
     if person is not None:
         persons = persons.where(people.c.id == person)

@@ -18,20 +18,20 @@ from explorelab.study.session.stages import UNDER_WAY, Stage
 from explorelab.study.session.terms import terms_of
 
 START = 1_000_000
-"""Stands for a trial in the seed of a block's start square."""
+"""Used instead of a trial in the seed of a block's start square."""
 CLOCK_SLACK_MS = 1.0
-"""By how much a browser's clock, which is coarse on purpose, may fall short of the deadline."""
+"""How far a browser's clock, which is coarse on purpose, may fall short of the deadline."""
 OVERRUN_MS = 100.0
 SLOW_S = 4.0
-"""Longer than a poor network takes with question and answer, or a busy server with its `Retry-After`."""
+"""Longer than a poor network takes for a round trip, or a busy server with its `Retry-After`."""
 EARLY_S = 0.005
-"""By how much less time may have passed here than in the browser before a choice is doubted: no two clocks agree."""
+"""How much less time may have passed here than in the browser before a choice is doubted: no two clocks agree."""
 HURRIED = 0.05
 HURRIED_MS = 50.0
-"""No hand clicks within this share of the clock after it started, nor within so many milliseconds, again and again."""
+"""No hand keeps clicking within this share of the clock after it started, or within this many milliseconds."""
 
 
-# Statements of a choice are made once: making them costs several times what the database takes to run them.
+# SQL statements of a choice are built once: building them takes several times as long as running them.
 _OF_BLOCK = (choices.c.person == bindparam("of_person"), choices.c.block == bindparam("of_block"))
 _BLOCK = select(blocks).where(blocks.c.person == bindparam("of_person"), blocks.c.number == bindparam("of_block"))
 _CHOICE = select(choices).where(*_OF_BLOCK, choices.c.trial == bindparam("of_trial"))
@@ -50,22 +50,22 @@ _ADVANCE = (
 
 
 class Report(Protocol):
-    """What the rules must know of what the browser says about a choice."""
+    """What the browser reports about a choice, as far as the rules need it."""
 
     block: int
     trial: int
     goal: int | None
-    """The square that the yellow dot was put on; None: nobody clicked."""
+    """The square the yellow dot was put on; None if nobody clicked."""
     clicks: list[tuple[int, float]]
     elapsed_ms: float
     pauses: int
     attempt: int
     by_hand: int | None
-    """How many of the clicks came from a mouse, a finger or a key; None: the page does not say."""
+    """How many clicks came from a mouse, a finger or a key; None if the page does not say."""
 
 
 class Made(NamedTuple):
-    """A choice that is kept."""
+    """A stored choice."""
 
     trial: int
     arm: int
@@ -78,10 +78,10 @@ class Made(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a block stands."""
+    """The current state of a block."""
 
     trial: int
-    """The next one to be made."""
+    """The next trial."""
     position: int
     goal: int
     last_reward: float | None
@@ -99,7 +99,7 @@ def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
 
 
 def begin(connection: Connection, study: Study, person: Any, number: int, now: float) -> None:
-    """Begin a block: both dots at a random square. Once begun it is begun."""
+    """Begin a block with both dots on a random square; repeating this changes nothing."""
     if person.stage not in UNDER_WAY:
         raise not_now("Blocks are played between consent and debriefing.")
     if number == person.block and person.begun:
@@ -113,17 +113,17 @@ def begin(connection: Connection, study: Study, person: Any, number: int, now: f
 
 
 def start_square(seed: int, number: int, n_arms: int) -> int:
-    """Where both dots are when a block begins: every square is as likely."""
+    """Where both dots are when a block begins: every square is equally likely."""
     return int(np.random.default_rng([seed, number, START]).integers(n_arms))
 
 
 def block_of(connection: Connection, person: Any, number: int) -> Any:
-    """A block that has been begun, or nothing."""
+    """A block that has begun, or None."""
     return connection.execute(_BLOCK, {"of_person": person.id, "of_block": number}).one_or_none()
 
 
 def place_of(connection: Connection, person: Any, block: Any) -> Place:
-    """Where the block stands: after its last choice, or at its start."""
+    """The state of the block: after its last choice, or at its start."""
     last = connection.execute(_LAST, {"of_person": person.id, "of_block": block.number}).one_or_none()
     if last is None:
         return Place(0, block.start, block.start, None, block.begun_at)
@@ -131,12 +131,12 @@ def place_of(connection: Connection, person: Any, block: Any) -> Place:
 
 
 def _yellow(block: Any, choice: Any) -> int:
-    """Where the yellow dot is after a choice: who travels keeps the goal."""
+    """Where the yellow dot is after a choice: under travel, the goal is kept."""
     return int(choice.goal if block.dynamic == "travel" else choice.arm)
 
 
 def choose(connection: Connection, study: Study, person: Any, report: Report, now: float) -> Made:
-    """The choice, kept; if it was kept before, as it was then, whatever is said now."""
+    """Store the choice and return it; if it was stored before, return that one, whatever is reported now."""
     block = block_of(connection, person, report.block)
     place = place_of(connection, person, block) if block is not None else None
     if block is not None and place is not None and report.trial < place.trial:
@@ -184,12 +184,12 @@ def _check(study: Study, block: Any, place: Place, report: Report) -> None:
 
 
 def slack_s(clock_ms: float) -> float:
-    """By how much less time may have passed here than on the browser's clock: clocks are coarse, and run fast or slow."""
+    """How much less time may have passed here than on the browser's clock: clocks are coarse, and run fast or slow."""
     return min(max(0.1 * clock_ms, 2.0), 250.0) / 1000
 
 
 def _flags(person: Any, block: Any, place: Place, report: Report, waited_s: float) -> str:
-    """What is doubtful about a choice, or worth knowing; what cannot have taken so little time is refused.
+    """Flags of a choice: what is doubtful or worth knowing; a choice that came impossibly soon is refused.
 
     An honest clock starts after the last answer was sent, so that the server sees at least as much time pass. Where that is
     less than nothing the server's own clock was set back, and says nothing. Robots may try a study out in less time.

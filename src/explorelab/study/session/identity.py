@@ -1,4 +1,4 @@
-"""Who has come: read from the address of the page, as Prolific and MTurk write it, or from the browser's own key.
+"""Who has arrived, from the page's address as Prolific and MTurk write it, or from the browser's own key.
 
 From then on the server knows a person again by a token: their code, signed. It cannot be guessed and is stored nowhere.
 """
@@ -18,17 +18,17 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """MTurk's name for an assignment that has not been accepted."""
 LONGEST = 128
 PLAIN = re.compile(rf"[A-Za-z0-9_.-]{{1,{LONGEST}}}")
-"""What platforms call people; a link that was pasted without being filled in has braces."""
+"""The form of platform IDs; a link pasted without being filled in has braces."""
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-"""No characters that are read as one another."""
+"""No characters that are easily confused."""
 
 
 class Arrival(NamedTuple):
-    """Someone at the door."""
+    """Someone who has arrived."""
 
     source: str
     identity: str
-    """SHA-256 of source and who they are, and in the database a keyed hash of that: the same person has the same."""
+    """SHA-256 of source and ID, and in the database a keyed hash of that: the same for the same person."""
     browser: str
     """SHA-256 of the browser's key, which nobody else knows."""
     platform_id: str | None = None
@@ -36,11 +36,11 @@ class Arrival(NamedTuple):
     platform_study: str | None = None
     submit_to: str | None = None
     agent: str | None = None
-    """Of a robot: what plays."""
+    """Which agent plays, for a robot."""
 
 
 def is_preview(query: Mapping[str, str]) -> bool:
-    """Whether someone on MTurk only looks."""
+    """Whether this is only an MTurk preview."""
     return query.get("assignmentId") == PREVIEW
 
 
@@ -50,7 +50,7 @@ def wants_to_simulate(query: Mapping[str, str]) -> bool:
 
 
 def who(query: Mapping[str, str], key: str, pilot: bool) -> Arrival:
-    """Who has come. Robots say so with a key of the server; everybody else is a person."""
+    """Who has arrived. Robots identify themselves with the server's key; everyone else is a person."""
     browser = identity_of("browser", key)
     if pilot:
         said = "".join(letter for letter in query.get("agent", "")[:2000] if letter.isprintable())
@@ -68,7 +68,7 @@ def who(query: Mapping[str, str], key: str, pilot: bool) -> Arrival:
 
 
 def keyed(arrival: Arrival, secret: bytes) -> Arrival:
-    """The arrival as it is kept: without the study's secret nobody can try a list of names against the database."""
+    """The arrival as stored: without the study's secret nobody can test a list of IDs against the database."""
     return arrival._replace(identity=keyed_identity(arrival.identity, secret))
 
 
@@ -78,7 +78,7 @@ def keyed_identity(identity: str, secret: bytes) -> str:
 
 
 def proven(arrival: Arrival, known: Any) -> bool:
-    """Whether who has come is the person known by this name: by the browser's key, or the platform's session as first seen.
+    """Whether this is the person known by this ID, proved by the browser's key or the platform's first session.
 
     What a platform calls someone is no secret, and anyone can write it into a link.
     """
@@ -89,7 +89,7 @@ def proven(arrival: Arrival, known: Any) -> bool:
 
 
 def identity_of(source: str, name: str) -> str:
-    """By what someone is known, before the study's secret is mixed in."""
+    """Someone's identity, before it is hashed with the study's secret."""
     return sha256(f"{source}:{name}".encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""People's way through the study: arriving, consenting, finishing, withdrawing. Each function is one transaction's work."""
+"""People's path through the study: arriving, consenting, finishing, withdrawing. Each function runs in one transaction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "pl
 
 
 def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Any:
-    """The person who has come: someone known continues, someone new is entered. A new page replaces the last one.
+    """The person who has arrived: someone known continues, someone new is added. A new page replaces the last one.
 
     Whoever stayed away for too long is returned as they are: `expired` says so of them.
     """
@@ -32,7 +32,7 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     if known is not None and not proven(arrival, known):
         if known.stage not in PLACE_OPEN:
             raise elsewhere()
-        # Nobody has agreed under this name: both may read on, and who agrees first has it.
+        # Nobody has agreed under this ID: both may read on, and whoever agrees first gets it.
         arrival = arrival._replace(identity=identity_of("aside", f"{arrival.identity}:{arrival.browser}"))
         known = _named(connection, arrival.identity)
     if known is None:
@@ -66,14 +66,14 @@ def _named(connection: Connection, identity: str) -> Any:
 
 
 def _make_room(connection: Connection, known: Any) -> None:
-    """Give up a name that somebody came under and never agreed; from consent on it is held, and others are refused."""
+    """Release an ID under which someone came and never agreed; from consent on it is reserved, and others are refused."""
     if known.stage not in PLACE_OPEN:
         raise elsewhere()
     _change(connection, known, identity=identity_of("aside", known.code))
 
 
 def _hold_place(connection: Connection, person: Any) -> None:
-    """Take the place under the person's name; who agrees first has it."""
+    """Reserve the person's ID; whoever agrees first gets it."""
     if person.platform_id is None:
         return
     secret = bytes.fromhex(remembered(connection, "secret"))
@@ -86,7 +86,7 @@ def _hold_place(connection: Connection, person: Any) -> None:
 
 
 def expired(person: Any, study: Study, now: float) -> bool:
-    """Whether someone in the middle has stayed away for too long."""
+    """Whether someone who is taking part has stayed away too long."""
     return person.stage in UNDER_WAY and now - person.seen_at > 60 * study.server.return_within_minutes
 
 
@@ -101,19 +101,19 @@ def found(connection: Connection, code: str, epoch: int | None, locked: bool = T
 
 
 def in_time(study: Study, person: Any, now: float) -> Any:
-    """The person, unless they stayed away for too long: their place in the design has been given to somebody else."""
+    """The person, unless they stayed away too long and their place in the design has been given to someone else."""
     if expired(person, study, now):
         raise not_now("You have been away too long to continue this study.")
     return person
 
 
 def version_of(text: str) -> str:
-    """By what a version of a text is known."""
+    """The identifier of a version of a text."""
     return sha256(text.encode()).hexdigest()
 
 
 def consent(connection: Connection, study: Study, person: Any, agreed: bool, version: str, now: float) -> Any:
-    """The person after their answer; the same answer again changes nothing."""
+    """The person after their answer; repeating the same answer changes nothing."""
     text = study.texts.pages[Stage.CONSENT]
     earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
     if earlier is not None:
@@ -132,7 +132,7 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
         plan = json.dumps([block._asdict() for block in study.plan(cell)])
         _change(connection, person, stage=Stage.INSTRUCTIONS, cell=cell.name, plan=plan, terms=offered(study), seen_at=now)
     else:
-        # Nothing is to be paid, so that nothing of the platform's need be kept.
+        # There is nothing to pay, so the platform's IDs need not be kept.
         _change(connection, person, stage=Stage.DECLINED, seen_at=now, **NAMELESS)
     return _row(connection, person.id)
 
@@ -160,7 +160,7 @@ def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> An
 
 
 def erased(connection: Connection, person: Any, by: str, now: float) -> int:
-    """How many choices were deleted, with all else of the person but the bare row, which bars a second time."""
+    """Delete everything about the person except the bare row, which prevents a second time; returns how many choices."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == person.id)
     n_choices = int(connection.execute(counted).scalar_one())
     for table in (choices, events, blocks, consents):

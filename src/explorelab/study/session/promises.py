@@ -1,4 +1,4 @@
-"""What a study may not change while people are under way: the squares, what they are worth, and what it pays."""
+"""What a study may not change while people are taking part: the squares, what they are worth, and the payment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GRID = "grid"
 
 
 def check_promises(connection: Connection, study: Study, now: float) -> None:
-    """Refuse to serve what would break the blocks of people under way; remember what is served and promised."""
+    """Refuse to serve what would break the blocks of people taking part; record what is served and promised."""
     keep_terms(connection, study)
     promised = {row.name: row.value for row in connection.execute(select(settings).where(settings.c.name.like("served:%")))}
     offered = {f"served:{name}": value for name, value in _fingerprints(study).items()}
@@ -40,7 +40,7 @@ def check_promises(connection: Connection, study: Study, now: float) -> None:
 
 
 def _needed(connection: Connection, study: Study, now: float) -> set[str]:
-    """What people under way still have before them."""
+    """What people taking part still have to play."""
     since = now - 60 * study.server.return_within_minutes
     query = select(people.c.plan, people.c.block).where(people.c.stage.in_(UNDER_WAY), people.c.seen_at >= since)
     rows = list(connection.execute(query))
@@ -49,7 +49,7 @@ def _needed(connection: Connection, study: Study, now: float) -> set[str]:
 
 
 def _fingerprints(study: Study) -> dict[str, str]:
-    """A short mark of each thing that must stay as it is."""
+    """A fingerprint of everything that must not change."""
     marks = {GRID: f"{study.width} x {study.height}"}
     for name, task in study.landscapes.items():
         worth = f"{task.means.tolist()} {task.noise}"

@@ -1,4 +1,4 @@
-"""What browsers may ask, field by field; anything else is refused before it is looked at."""
+"""The requests browsers may send, field by field; anything else is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Epoch = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Number = Annotated[int, Field(ge=0, le=1_000_000)]
 Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Click = Annotated[tuple[Number, Milliseconds], Strict(False)]
-"""A square and when it was clicked; JSON has no tuples, so that a list of two does."""
+"""A square and when it was clicked, as a list of two because JSON has no tuples."""
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{32,64}$")]
 
 
@@ -44,13 +44,13 @@ class Consenting(FromPage):
 
 
 class Beginning(FromPage):
-    """A block is to begin."""
+    """A request to begin a block."""
 
     block: Number
 
 
 class Happened(Asked):
-    """Something that happened to a page."""
+    """An event on a page."""
 
     number: Number
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,31}$")]

@@ -1,4 +1,4 @@
-"""What a page is told: the stage to show, its text, and of the game nothing but the block in play and its own choices."""
+"""What a page is sent: the stage to show, its text, and of the game only the current block and the person's choices."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from explorelab.study.session.terms import Terms, bonus_of, terms_of
 
 
 class Sent(BaseModel):
-    """An answer with all of its fields, also those that have their default: so it is sent, and so it is described."""
+    """An answer that is sent and described with all its fields, including those with their default value."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True, use_attribute_docstrings=True)
 
 
 class BlockShown(Sent):
-    """The block in play or next to be played."""
+    """The current or next block."""
 
     number: int
     n_blocks: int
@@ -39,7 +39,7 @@ class BlockShown(Sent):
     width: int
     height: int
     trial: int | None = None
-    """The next choice, counted from 0; this and the following only once the block has begun."""
+    """The next choice, counted from 0; set only once the block has begun, like the fields below."""
     position: int | None = None
     goal: int | None = None
     last_reward: float | None = None
@@ -79,7 +79,7 @@ class State(Sent):
 
 
 class Arrived(Sent):
-    """The token of everything that follows, and what to show first."""
+    """The token for all later requests, and what to show first."""
 
     token: str
     state: State
@@ -94,7 +94,7 @@ class Shown(BaseModel):
 
 
 class Chosen(Sent):
-    """A choice that is on disk, and what came of it."""
+    """A choice that is on disk, and its outcome."""
 
     trial: int
     arm: int
@@ -129,7 +129,7 @@ def _html(text: str) -> str:
 
 
 def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None = None) -> State:
-    """A stage without anything of a person's but the terms that its text may speak of."""
+    """A stage without personal data except the terms that its text may mention."""
     texts = study.texts if terms is None else texts_for(study, terms.payment)
     text = texts.pages.get(stage)
     return State(
@@ -158,7 +158,7 @@ def state_of(connection: Connection, study: Study, person: Any) -> State:
 
 
 def _completion(completion: Completion, person: Any) -> CompletionShown:
-    """How this person leaves; without a platform that knows who they are, with a code that does."""
+    """How this person leaves; without a platform that identifies them, with a code that does."""
     code, redirect = completion.code, completion.redirect
     redirect = redirect.replace("{code}", quote(code, safe=""))
     if person.source == "plain":
@@ -178,7 +178,7 @@ def _block(connection: Connection, study: Study, person: Any) -> BlockShown:
     )  # fmt: skip
     block = game.block_of(connection, person, person.block) if person.begun else None
     if block is not None:
-        # What was told when the block began holds to its end, whatever the study file says by now.
+        # What applied when the block began applies to its end, whatever the study file says now.
         place = game.place_of(connection, person, block)
         shown.dynamic, shown.deadline_ms, shown.n_trials = block.dynamic, block.deadline_ms, block.n_trials
         shown.trial, shown.position, shown.goal, shown.last_reward = place[:4]

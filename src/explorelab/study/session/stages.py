@@ -1,4 +1,4 @@
-"""The stages of a person's way through a study: their order, what the page shows, and what holds for whoever is there."""
+"""The stages of a study: their order, what the page shows, and what applies to people at each."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, NamedTuple, Self
 
 
 class About(NamedTuple):
-    """What holds at a stage."""
+    """What applies at a stage."""
 
     kept: bool = True
     """Whether it is written to the database; the others are only shown."""
     text: bool = False
     """The page shows the study's text of this name, a Markdown file."""
     block: bool = False
-    """The page is told of the block in play or next to be played."""
+    """The page is sent the current or next block."""
     place_open: bool = False
-    """Nobody has agreed: whoever comes under the same name does not find the place taken."""
+    """Not agreed yet: the place is not taken for others who come with the same ID."""
     under_way: bool = False
     """Takes part, counts in their condition while they do, and may come back within the study's time for it."""
     played: bool = False
@@ -29,7 +29,7 @@ NOTHING = About()
 
 
 class Stage(StrEnum):
-    """Where someone is, in the order in which they come; then the ways out, and who is not let in."""
+    """Where someone is: first the stages in order, then the ways out and those who are not let in."""
 
     about: About
 
@@ -45,7 +45,7 @@ class Stage(StrEnum):
     EXPIRED = "expired", About(kept=False, text=True)  # under way, and stayed away for too long
 
     def __new__(cls, name: str, about: About = NOTHING) -> Self:
-        """A word, as the database and the page have it, that knows what holds there."""
+        """A word, as stored and sent, that knows what applies at its stage."""
         stage = str.__new__(cls, name)
         stage._value_ = name
         stage.about = about
@@ -53,7 +53,7 @@ class Stage(StrEnum):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, *_: Any) -> dict[str, Any]:
-        """To pages, one of these words and no more."""
+        """In the API's schema, just one of these words."""
         return {"type": "string", "enum": [stage.value for stage in cls]}
 
 

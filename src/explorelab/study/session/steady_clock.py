@@ -1,4 +1,4 @@
-"""Time that goes on evenly: setting the computer's clock neither expires people nor makes their choices too early.
+"""A steady clock: changing the computer's clock neither expires people nor makes their choices too early.
 
 The server keeps one time from its start on, the same in all its processes. Across a restart, time does not go back, and
 the time in which no server ran does not count as someone's absence: nobody could have come.
@@ -19,17 +19,17 @@ OFFSET = "EXPLORELAB_CLOCK"
 """Name of the environment variable with the difference between the study's time and the monotonic clock."""
 ALIVE = "alive_at"
 UNNOTICED_S = 60.0
-"""A pause of the server that nobody's time to come back is lengthened for."""
+"""A pause of the server too short to extend people's time to come back."""
 
 
 def since_boot() -> float:
-    """Seconds that have passed, those in which the computer slept included where the system counts them."""
+    """Seconds passed, including those during which the computer slept if the system counts them."""
     asleep_too = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if asleep_too is None else time.clock_gettime(asleep_too)
 
 
 class SteadyClock:
-    """Seconds since 1970 as the computer had them when the server was started, and even from there on."""
+    """Seconds since 1970 by the computer's clock when the server started, and steady from then on."""
 
     def __init__(self, offset_s: float | None = None) -> None:
         self._offset_s = time.time() - since_boot() if offset_s is None else offset_s
@@ -46,7 +46,7 @@ def told_clock() -> SteadyClock:
 
 
 def begin(connection: Connection, window_s: float) -> SteadyClock:
-    """The clock of a server that starts now, which all its processes are told.
+    """The clock of a server that starts now, passed on to all its processes.
 
     People under way who were within their time to come back (`window_s`) when the last server stopped have as much left now.
     """

@@ -22,7 +22,7 @@ class Terms:
 
 
 def offered(study: Study) -> str:
-    """The study's terms as they stand, to be kept with whoever agrees now."""
+    """The study's current terms, stored with anyone who agrees now."""
     return json.dumps(asdict(Terms(study.payment, study.completion)), sort_keys=True)
 
 
@@ -38,12 +38,12 @@ def _read(text: str) -> Terms:
 
 
 def bonus_of(study: Study, person: Any) -> float:
-    """What the person has earned besides the base: as it was shown to them, and under their own terms."""
+    """The person's bonus, as shown to them and under their own terms."""
     return float(terms_of(study, person).payment.bonus(person.points) if person.bonus is None else person.bonus)
 
 
 def keep_terms(connection: Connection, study: Study) -> None:
-    """Give people who agreed before terms were kept those of today, so that they do not change any more."""
+    """Give people who agreed before terms were stored today's terms, so that they no longer change."""
     without = select(people.c.id).where(people.c.terms.is_(None), people.c.cell.is_not(None))
     numbers = [{"of_person": number} for number in connection.execute(without).scalars()]
     if numbers:

@@ -23,7 +23,7 @@ from explorelab.study.session.stages import Stage
 type Clock = Callable[[], float]
 
 MOST_EVENTS = 1000
-"""Kept of one person; a page that reports more than that is broken or lying."""
+"""Events stored for one person; a page that reports more is broken or lying."""
 
 
 def arrive(

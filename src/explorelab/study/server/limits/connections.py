@@ -25,11 +25,11 @@ IDLE_S = 150
 REQUEST_S = 20.0
 """From the first byte of a request (or the opening of the connection) to its last."""
 STALLED_S = 30.0
-"""How long a browser may take nothing of an answer that waits for it."""
+"""How long a browser may leave an answer unread."""
 MOST = 4000
-"""Connections of one process, if the system allows as many files."""
+"""Connections of one process, if the system allows that many files."""
 RESERVED = 128
-"""Files for all else: the database, pages, the log."""
+"""Files for everything else: the database, pages, the log."""
 LARGEST_REQUEST = 1024 * 1024
 """Bytes of a whole request on the wire. A body has far fewer, but may come in pieces of a byte, each with a length."""
 NEAR = 0.8
@@ -61,7 +61,7 @@ def most_connections() -> int:
 
 
 class Seldom(logging.Filter):
-    """Lets a kind of line through once a minute: whoever causes them cannot fill the disk with them."""
+    """Lets each kind of line through once a minute, so that nobody can fill the disk with them."""
 
     def __init__(self, every_s: float = 60.0) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Seldom(logging.Filter):
 
 
 def write_seldom() -> None:
-    """See that lines which anyone can cause do not fill the log."""
+    """Keep lines that anyone can cause from filling the log."""
     for name in ("uvicorn.error", log.name, "explorelab.study.failures"):
         logger = logging.getLogger(name)
         if not any(isinstance(each, Seldom) for each in logger.filters):
@@ -96,7 +96,7 @@ class Crowd:
         self.waiting: OrderedDict[Careful, None] = OrderedDict()
 
     def room_for_one_more(self, n_open: int) -> bool:
-        """Whether so many connections can be open; if that is too many, the one that has waited longest is closed."""
+        """Whether this many connections can be open; if not, the one that has waited longest is closed."""
         if n_open >= NEAR * self.most:
             log.warning("%d connections are open; the limit is %d.", n_open, self.most)
         if n_open <= self.most:
@@ -169,7 +169,7 @@ class Careful(Plain):
             self._reading = None
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, and see that the answer is taken."""
+        """Wait for the next request, and make sure that the answer is read."""
         super().on_response_complete()
         self._n_answers += 1
         if self.transport.get_write_buffer_size() and self._writing is None:
@@ -179,7 +179,7 @@ class Careful(Plain):
             self._crowd.waiting[self] = None
 
     def pause_writing(self) -> None:
-        """The browser reads more slowly than we write: see that it reads at all."""
+        """The browser reads more slowly than we write: make sure that it reads at all."""
         super().pause_writing()
         if self._writing is None:
             self._watch_writing()
@@ -208,12 +208,12 @@ class Careful(Plain):
             self._watch_writing()
 
     def _late(self) -> None:
-        # Without a word: pages and proxies take a lost connection, not a refusal, for a reason to ask again.
+        # Without an answer: pages and proxies retry after a lost connection, but not after a refusal.
         self._reading = None
         self.hang_up()
 
     def _refuse(self, status: int, phrase: str, error: str, message: str) -> None:
-        """Answer below the level of HTTP and close: the request is not whole, or there is none."""
+        """Answer below the level of HTTP and close: the request is incomplete, or there is none."""
         body = json.dumps({"error": error, "message": message})
         head = f"HTTP/1.1 {status} {phrase}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         again = "Retry-After: 60\r\n" if status == 503 else ""

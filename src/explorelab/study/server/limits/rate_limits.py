@@ -1,4 +1,4 @@
-"""Limits on how often: so many at once, and then as fast as the limit fills again.
+"""Rate limits: a number at once, and then as fast as the limit refills.
 
 What a limit is, is said once. It is counted in this process, for what is asked often and may be forgotten; or in the
 database, for all processes together and across restarts. There, who it was is kept as a keyed hash, and only until the limit
@@ -20,27 +20,27 @@ from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import buckets
 
 BURST_S = 3.0
-"""A pace may be run ahead of by so much."""
+"""How far a steady rate may be exceeded in a burst."""
 MINUTE_S = 60.0
 FORGOTTEN_S = 3600.0
-"""Every limit in the database is full again after that time, so that its row can go."""
+"""Every limit in the database is full again after this time, so its row can be deleted."""
 REMEMBERED = 20_000
-"""Callers whom a process keeps in mind; the one not heard of for longest is forgotten first."""
+"""Callers that a process remembers; the one not heard from for longest is forgotten first."""
 
 
 class Limit(NamedTuple):
-    """So many at once, and then as fast as it fills."""
+    """A number at once, and then as fast as it refills."""
 
     what: str
     most: float
     fills_in_s: float
     too_many: str = "Too many requests: try again in {wait_s} s."
-    """A sentence for whoever finds it empty, with the wait in seconds or in words."""
+    """The sentence shown when it is empty, with the wait in seconds or in words."""
     error: str = "too-fast"
 
     @classmethod
     def pace(cls, what: str, per_second: float) -> Self:
-        """So many a second, but for a short burst."""
+        """A number per second, plus a short burst."""
         return cls(what, BURST_S * per_second, BURST_S)
 
     def filled(self, left: float, passed_s: float) -> float:
@@ -66,7 +66,7 @@ class InProcess:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, caller: str, now: float) -> None:
-        """Count one of this caller, or refuse it; what is left for others to come is then gone too."""
+        """Count one request of this caller, or refuse it."""
         left, then = self._left.pop(caller, (self._limit.most, now))
         left = self._limit.filled(left, max(0.0, now - then))
         self._left[caller] = (max(0.0, left - 1), now)
@@ -82,12 +82,12 @@ class InDatabase:
         self._limit, self._secret = limit, secret
 
     def count(self, connection: Connection, caller: str, now: float) -> None:
-        """Count one of this caller, or refuse it."""
+        """Count one request of this caller, or refuse it."""
         limit, name = self._limit, self._name(caller)
         insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
         connection.execute(insert(buckets).values(name=name, left=limit.most, at=now).on_conflict_do_nothing())
         row = connection.execute(select(buckets).where(buckets.c.name == name).with_for_update()).one()
-        # Requests that are counted at once may have looked at the clock in another order. A clock that was set back, though,
+        # Requests counted at once may have read the clock in a different order. A clock that was set back, however,
         # must not keep anyone waiting until it has caught up.
         passed_s = max(0.0, now - row.at) if now > row.at - MINUTE_S else limit.fills_in_s
         at = max(now, row.at) if passed_s < limit.fills_in_s else now
@@ -97,7 +97,7 @@ class InDatabase:
         _forget(connection, now)
 
     def give_back(self, connection: Connection, caller: str) -> None:
-        """Count nothing of this caller any more."""
+        """Forget this caller's count."""
         connection.execute(delete(buckets).where(buckets.c.name == self._name(caller)))
 
     def _name(self, caller: str) -> str:
@@ -109,7 +109,7 @@ def _in_words(seconds: int) -> str:
 
 
 def _forget(connection: Connection, now: float) -> None:
-    # Rows that another transaction holds are left for the next time: waiting for them, two could wait for each other.
+    # Rows held by another transaction are left for the next time: waiting for them could deadlock.
     old = select(buckets.c.name).where(buckets.c.at < now - FORGOTTEN_S).with_for_update(skip_locked=True)
     names = list(connection.execute(old).scalars())
     if names:

@@ -1,4 +1,4 @@
-"""Bounds on what anyone may ask: how large, how often, and in what form."""
+"""Limits on requests: how large, how often, and in what form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger("explorelab.study.server.limits.connections")
 
 @lru_cache(4096)
 def network_of(address: str) -> str:
-    """An address, or of IPv6 the network of 2^64 addresses that one customer has."""
+    """An address or, for IPv6, the /64 network that one customer has."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -36,7 +36,7 @@ def network_of(address: str) -> str:
 
 
 class Pace:
-    """Refuses requests of an address that sends too many, whoever it says it is."""
+    """Refuses requests from an address that sends too many, whoever they claim to be."""
 
     def __init__(self, app: ASGIApp, per_second: float, now: Callable[[], float] = time.monotonic) -> None:
         self._app, self._now = app, now
@@ -55,7 +55,7 @@ class Pace:
 
 
 class FormLimit:
-    """Refuses headers that are too large, and addresses with a zero byte, which no database takes in a text."""
+    """Refuses headers that are too large, and addresses with a zero byte, which no database accepts in text."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
