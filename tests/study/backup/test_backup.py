@@ -135,7 +135,7 @@ def test_nothing_is_restored_under_a_running_server(kept: Kept, tmp_path: Path) 
     command("backup", kept.folder, "--out", tmp_path / "saved.db")
     store = open_store(kept.study.database, kept.folder)
     store.claim()
-    assert "a server of this study is running" in said(command("restore", kept.folder, tmp_path / "saved.db"))
+    assert "a server of this study is already using" in said(command("restore", kept.folder, tmp_path / "saved.db"))
     store.close()
     assert command("restore", kept.folder, tmp_path / "saved.db").exit_code == 0
 
@@ -168,7 +168,7 @@ def changed(sql: str) -> Any:
 BAD_BACKUPS = {
     "missing": (lambda file, kept: None, "cannot be read"),
     "a folder": (lambda file, kept: file.mkdir(), "cannot be read"),
-    "rubbish": (rubbish, "no backup"),
+    "rubbish": (rubbish, "not a backup"),
     "PostgreSQL's": (lambda file, kept: file.write_bytes(b"PGDMP" + bytes(100)), "one from PostgreSQL"),
     "half of it": (half, "damaged"),
     "damaged inside": (flipped, "damaged"),
@@ -196,7 +196,7 @@ def test_a_backup_replaces_no_file_and_needs_a_database(kept: Kept, tmp_path: Pa
     assert "this file already exists" in said(command("backup", kept.folder, "--out", there))
     assert "there is no folder" in said(command("backup", kept.folder, "--out", tmp_path / "no" / "x.db"))
     (kept.folder / "study.db").unlink()
-    assert "there is no database" in said(command("backup", kept.folder, "--out", tmp_path / "new.db"))
+    assert "no database to back up" in said(command("backup", kept.folder, "--out", tmp_path / "new.db"))
     assert there.read_text() == "something"
     assert not (tmp_path / "new.db").exists()
 
@@ -212,7 +212,7 @@ def test_postgresql_is_backed_up_and_restored(tmp_path: Path, server: Cluster) -
         kept.arrive(3)
         assert command("backup", kept.folder, "--out", saved).exit_code == 0
         kept.lab.store.claim()
-        assert "a server of this study is running" in said(command("restore", kept.folder, saved))
+        assert "a server of this study is already using" in said(command("restore", kept.folder, saved))
         kept.arrive(1)
     assert saved.stat().st_mode & 0o777 == 0o600
     store = open_store(kept.study.database, kept.folder)

@@ -78,7 +78,7 @@ def test_what_is_meant_as_it_is_written_is_not_warned_of(text: str, texts: Texts
 def test_html_in_a_label_is_named(texts: Texts) -> None:
     name = next(iter(texts.labels))
     (line,) = text_warnings(replace(texts, labels={**texts.labels, name: "<b>Go</b>"}))
-    assert line == f"texts.toml, {name}: HTML such as <b> is shown as it is written"
+    assert line == f"texts.toml, {name}: HTML such as <b> is shown as plain text"
 
 
 def test_labels_left_in_english_are_listed(texts: Texts) -> None:

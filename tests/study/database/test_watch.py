@@ -298,7 +298,7 @@ def test_one_server_at_a_time(tmp_path: Path) -> None:
 
     store = open_store("sqlite:///study.db", tmp_path)
     store.claim()
-    with pytest.raises(InputError, match="a server of this study is running"):
+    with pytest.raises(InputError, match="a server of this study is already using"):
         begun(small_study(), tmp_path)
     store.close()
     begun(small_study(), tmp_path)

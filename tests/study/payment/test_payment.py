@@ -203,7 +203,7 @@ def test_a_batch_again(engine: Engine, tmp_path: Path) -> None:
     assert again.files == first.files
     assert first.files[0].read_bytes() == before
     assert again.totals == first.totals
-    assert "handed out before" in " ".join(again.lines())
+    assert "was written before" in " ".join(again.lines())
     assert pay(STUDY, engine, tmp_path / "pay", again=True).batch == second.batch
     assert n_paid(engine) == 2
     with pytest.raises(InputError, match="unknown batch of payments"):
@@ -262,7 +262,7 @@ def test_several_at_once_pay_everyone_once(engine: Engine, tmp_path: Path) -> No
     for thread in threads:
         thread.join()
     pay(STUDY, engine, tmp_path / "pay")
-    assert all("under way" in error for error in errors)
+    assert all("another payment of this study is running" in error for error in errors)
     lines = Counter(line for path in tmp_path.glob("pay*/*.csv") for line in path.read_text().splitlines())
     assert len(lines) == 20
     assert set(lines.values()) == {1}

@@ -84,10 +84,12 @@ def test_whoever_is_doubted_is_listed_first_and_paid_only_if_named(engine: Engin
     assert "NOT paid" in told[0]
     assert told[1] == f"  {other}: {REASONS[why]}"
     assert [honest in path.read_text() and other not in path.read_text() for path in first.files] == [True]
-    assert not pay(STUDY, engine, tmp_path / "pay").files
+    second = pay(STUDY, engine, tmp_path / "pay")
+    assert not second.files
+    assert "There is nobody else to pay." in second.lines()
     named = pay(STUDY, engine, tmp_path / "pay", also=[other])
     assert (named.n, named.doubted) == (1, ())
-    with pytest.raises(InputError, match=f"in no file yet, got {other}"):
+    with pytest.raises(InputError, match=f"not in a payment file yet, got {other}"):
         pay(STUDY, engine, tmp_path / "pay", also=[other])
 
 

@@ -58,9 +58,9 @@ def test_what_people_under_way_play_on_cannot_be_changed(tmp_path: Path) -> None
         Tab(lab).consent()
         with pytest.raises(InputError, match="have blocks on landscape 'B'"):
             check(landscapes=less)
-        with pytest.raises(InputError, match="play on landscape 'B' as it was"):
+        with pytest.raises(InputError, match="need landscape 'B' as it was"):
             check(landscapes=other)
-        with pytest.raises(InputError, match="play on the grid as it was"):
+        with pytest.raises(InputError, match="need the grid as it was"):
             check(width=5, height=20)
         check(n_trials=9)
         lab.clock.now += 60 * 121
@@ -195,7 +195,7 @@ def test_time_in_which_nobody_served_does_not_free_the_design(tmp_path: Path) ->
             connection.execute(update(tables.people).values(seen_at=now - away_s))
             keep(connection, ALIVE, repr(now - away_s))
     other = {**lab.study.landscapes, "B": lab.study.landscapes["A"]}
-    with pytest.raises(InputError, match="play on landscape 'B' as it was"):
+    with pytest.raises(InputError, match="need landscape 'B' as it was"):
         begun(replace(lab.study, landscapes=other), tmp_path)
     begun(lab.study, tmp_path)
 
@@ -206,7 +206,7 @@ def test_a_second_server_that_is_turned_away_promises_nothing(tmp_path: Path) ->
     store = open_store(study.database, tmp_path)
     store.claim()
     before = promised(store)
-    with pytest.raises(InputError, match="a server of this study is running"):
+    with pytest.raises(InputError, match="a server of this study is already using"):
         begun(replace(study, width=5, height=20), tmp_path)
     assert promised(store) == before
     store.close()
