@@ -79,7 +79,7 @@ RECOMMENDED = """
 **8 blocks of 90 choices on 25 squares, rewards up to 125**, recovers all four parameters in all three groups (ρ of {least}
 or more). Rewards as high as people's limits for unseen squares make exploring a decision: giving up the best known
 square for an unseen one, at a time that separates μ₀ from σ₀ while the limit grows with t. More blocks repeat that decision:
-a person explores once a block, so a block is about one observation of a prior. Neither suffices alone. More choices than
+a person explores once per block, so a block is about one observation of a prior. Neither suffices alone. More choices than
 squares (T = 180, or 25 squares) reveal the linear group's temperature, and nothing else; with high rewards and two
 blocks, 25 squares do no better than 100 (8 blocks with high rewards were tried only on 25). Less noise, rougher landscapes
 or more of the paper's own blocks do not help the linear group.
