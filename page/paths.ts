@@ -1,4 +1,4 @@
-/** What the server is asked and answers at each of its addresses; api.d.ts is made from its OpenAPI by `npm run types`. */
+/** The server's requests and answers at each of its addresses; `npm run types` makes api.d.ts from its OpenAPI. */
 
 import type { paths } from "./api";
 
@@ -14,5 +14,5 @@ export type Asked<P extends Path> = Operation<P> extends { requestBody: infer Bo
 /** What comes back if all is well. */
 export type Answered<P extends Path> = Operation<P> extends { responses: { 200: infer Answer } } ? Json<Answer> : never;
 
-/** What may stand behind the question mark of the address. */
+/** The query parameters of the address. */
 export type Query<P extends Path> = Operation<P> extends { parameters: { query?: infer Named } } ? Named : never;

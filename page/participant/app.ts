@@ -16,13 +16,13 @@ const MOST_RECOVERIES = 3;
 
 export class App {
   readonly log: EventLog;
-  /** Set once the server has told. */
+  /** Set once the server has answered. */
   state!: State;
   texts!: Texts;
   /** There from the first screen on. */
   jsPsych: JsPsych | null = null;
   ending: Ending = null;
-  /** Whether the block in play was begun by this page just now, not taken up after a reload. */
+  /** Whether this page has just begun the current block, rather than resumed it after a reload. */
   justBegun = false;
   private hasReadInstructions = false;
   private game: Game | null = null;
@@ -72,7 +72,7 @@ export class App {
     return justBegun;
   }
 
-  /** Asks the server for the next state; where the page is out of step, takes the server's word for it. */
+  /** Asks the server for the next state; if the page is out of step, follows the server. */
   async ask(question: () => Promise<State>): Promise<void> {
     try {
       this.state = await question();
@@ -82,7 +82,7 @@ export class App {
     }
   }
 
-  /** Records a choice; the block attempts again where that makes sense. */
+  /** Records a choice; the block retries if that makes sense. */
   async record(report: Report): Promise<Answer> {
     const { trial, goal, clicks, elapsed_ms, pauses, attempt, by_hand } = report;
     this.trial = trial;

@@ -21,7 +21,7 @@ export class EventLog {
 
   constructor(private readonly parts: LogParts) {}
 
-  /** Logs what windows and documents say of themselves, and sends it every few seconds. */
+  /** Logs window and document events, and sends them every few seconds. */
   listen(): void {
     document.addEventListener("visibilitychange", () => this.add(document.hidden ? "hidden" : "visible"));
     for (const kind of ["focus", "blur", "online", "offline"]) window.addEventListener(kind, () => this.add(kind));

@@ -2,12 +2,12 @@
 
 const KEY_NAME = "explorelab-key";
 
-/** So many random bytes, in hexadecimal. */
+/** Random bytes in hexadecimal. */
 export function randomHex(bytes: number): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The key of this browser: by it people are known again after a reload. Where storage is blocked, it lasts as long as the tab or the page. */
+/** The key of this browser, by which people are recognised after a reload. If storage is blocked, it lasts as long as the tab or the page. */
 export function browserKey(): string {
   for (const storage of ["localStorage", "sessionStorage"] as const) {
     try {

@@ -48,7 +48,7 @@ async function start(): Promise<void> {
   try {
     await arrive();
   } catch (error) {
-    // Without an arrival there is no study to go on with.
+    // Without an arrival there is no study to continue.
     if (app.texts && error instanceof ServerError && error.word === "elsewhere") showLast(elsewhere(app.texts), "elsewhere");
     else if (app.texts) showLast(errorScreen(app.texts, messageOf(error)));
     else main.textContent = "The study could not be loaded. Please load the page again.";
@@ -97,7 +97,7 @@ async function play(): Promise<void> {
   const mode = query.simulate;
   // Anyone can write an address; only the server knows whether this page may play by itself.
   if (api.isPilot && (mode === "visual" || mode === "data-only")) {
-    // Data that no person made must be known as such.
+    // Data not made by a person must be marked as such.
     app.log.add("simulated");
     await jsPsych.simulate(timeline, mode);
   } else {

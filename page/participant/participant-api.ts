@@ -34,7 +34,7 @@ export interface ApiParts {
   trouble: (attempt: number | null) => void;
 }
 
-/** What is answered with what to show next. */
+/** Requests that are answered with what to show next. */
 type Step = "/api/state" | "/api/consent" | "/api/begin" | "/api/finish" | "/api/withdraw";
 
 export class Api {

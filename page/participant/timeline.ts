@@ -1,4 +1,4 @@
-/** The study as a jsPsych timeline: round and round, whatever the server says comes next, until nothing does. */
+/** The study as a jsPsych timeline: a loop that shows whatever the server says comes next, until nothing does. */
 
 import type { JsPsych } from "jspsych";
 import HtmlButtonResponse from "@jspsych/plugin-html-button-response";
@@ -103,7 +103,7 @@ function play(app: App): TimelineDescription {
       points: () => app.block.points_block ?? 0,
       labels: () => app.texts.ofPlugin,
       language: () => app.texts.language,
-      // After a reload nobody may be looking yet: the clock waits for a press.
+      // After a reload nobody may be looking yet: the clock waits for a button press.
       start_paused: () => !app.takeJustBegun(),
       choose: (report: Report): Promise<Answer> => app.record(report),
       on_event: (kind: string, value: number | null, trial: number) => app.happened(kind, value, trial),

@@ -1,4 +1,4 @@
-/** What jsPsych is told about a block, read and completed: a plugin's parameters become the parts of a game. */
+/** Reads and completes a block's jsPsych parameters: they become the parts of a game. */
 
 import type { TrialType } from "jspsych";
 import { choosesLocally, type Answer, type Choose, type Report } from "./choose";
@@ -21,7 +21,7 @@ export interface Block {
   points: number;
   labels: Labels;
   language: string;
-  /** Whether the block waits for a press before its first clock, as after a reload. */
+  /** Whether the first clock waits for a button press, as after a reload. */
   startPaused: boolean;
   pauseWhenHidden: boolean;
   /** How long the last reward stays on the screen. */
@@ -30,7 +30,7 @@ export interface Block {
   event: (kind: string, value: number | null, trial: number) => void;
 }
 
-/** The data of a block: a column for each thing known of a choice. */
+/** The data of a block: one column for each property of a choice. */
 export interface BlockData {
   trial: number[];
   arm: number[];

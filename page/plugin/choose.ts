@@ -1,4 +1,4 @@
-/** What a choice is answered with, and a small stand-in for a server that draws rewards in the browser. */
+/** The answer to a choice, and a small stand-in for a server that draws rewards in the browser. */
 
 import { sampled, type Dynamic, type Shape } from "./rules";
 
@@ -17,27 +17,27 @@ export interface Report {
   /** How many of them came from a mouse, a finger or a key, as the browser says, and not from a program. */
   by_hand: number;
   elapsed_ms: number;
-  /** How often this choice was begun again after a pause. */
+  /** How often this choice was restarted after a pause. */
   pauses: number;
-  /** 1 at first; more where an earlier attempt to report failed. */
+  /** 1 at first; higher if an earlier attempt to report failed. */
   attempt: number;
 }
 
 export interface Answer {
   /** The square that was sampled. */
   arm: number;
-  /** Where the blue dot is now; left out: at the arm. */
+  /** Where the blue dot is now; by default at the arm. */
   position?: number;
-  /** Where the yellow dot is now; left out: at the arm. */
+  /** Where the yellow dot is now; by default at the arm. */
   goal?: number;
   reward: number;
-  /** Points of the block so far; left out: the rewards are added up. */
+  /** Points of the block so far; by default the sum of the rewards. */
   points_block?: number;
 }
 
 export type Choose = (report: Report) => Answer | Promise<Answer>;
 
-/** Answers with the mean of the square and a whole number from -noise to noise, each as likely. */
+/** Answers with the mean of the square plus a whole number from -noise to noise, all equally likely. */
 export function choosesLocally(means: readonly number[], noise: number, dynamic: Dynamic, shape: Shape): Choose {
   const expected = shape.width * shape.height;
   if (means.length !== expected) {

@@ -1,4 +1,4 @@
-/** What jsPsych knows of the plugin: its parameters and its data. */
+/** The plugin's description for jsPsych: its parameters and its data. */
 
 import { ParameterType } from "jspsych";
 import { version } from "../package.json";
@@ -11,19 +11,19 @@ export const info = {
     width: { type: ParameterType.INT, default: 10 },
     /** Rows. */
     height: { type: ParameterType.INT, default: 10 },
-    /** "standard": any square. "neighbour": the square of the blue dot or one beside it. "travel": any square is a goal, the dot walks. */
+    /** "standard": any square. "neighbour": the square of the blue dot or one next to it. "travel": any square is a goal, and the dot walks there. */
     dynamic: { type: ParameterType.STRING, default: "standard" },
     /** Time for each choice. */
     deadline_ms: { type: ParameterType.INT, default: 6000 },
     /** Choices in the block. */
     n_trials: { type: ParameterType.INT, default: 10 },
-    /** The square (column * height + row) where both dots are at first; null: a random one. */
+    /** The square (column * height + row) where both dots start; null: a random one. */
     start: { type: ParameterType.INT, default: null },
-    /** The first choice to be made, from 0; more than 0 where an interrupted block is taken up again. */
+    /** The first choice, from 0; above 0 when resuming an interrupted block. */
     first_trial: { type: ParameterType.INT, default: 0 },
-    /** Where the blue dot is at first; null: at `start`. */
+    /** Where the blue dot starts; null: at `start`. */
     position: { type: ParameterType.INT, default: null },
-    /** Where the yellow dot is at first; null: at the blue one. */
+    /** Where the yellow dot starts; null: with the blue one. */
     goal: { type: ParameterType.INT, default: null },
     /** The reward shown at first; null: a blank box. */
     last_reward: { type: ParameterType.FLOAT, default: null },
@@ -31,23 +31,23 @@ export const info = {
     points: { type: ParameterType.FLOAT, default: 0 },
     /** Texts that replace the English ones; see labels.ts for their names. */
     labels: { type: ParameterType.OBJECT, default: {} },
-    /** The language in which numbers are written, as "de" or "en-GB"; "": the browser's. */
+    /** The language for writing numbers, such as "de" or "en-GB"; "": the browser's. */
     language: { type: ParameterType.STRING, default: "" },
     /** Records a choice: function(report) -> {arm, reward, position?, goal?, points_block?}, or a promise of it; null: `means` and `noise`. */
     choose: { type: ParameterType.FUNCTION, default: null },
-    /** The mean reward of every square, by number, where there is no `choose`. */
+    /** The mean reward of every square, by number, if there is no `choose`. */
     means: { type: ParameterType.FLOAT, array: true, default: [] },
-    /** A whole number from -noise to noise, each as likely, is added to the mean. */
+    /** A whole number from -noise to noise, all equally likely, is added to the mean. */
     noise: { type: ParameterType.INT, default: 5 },
-    /** Whether the block stands still while the page is hidden. */
+    /** Whether the block pauses while the page is hidden. */
     pause_when_hidden: { type: ParameterType.BOOL, default: true },
-    /** Whether the block waits for a press before the first clock starts. */
+    /** Whether the first clock waits for a button press. */
     start_paused: { type: ParameterType.BOOL, default: false },
     /** How long the last reward stays on the screen. */
     after_last_ms: { type: ParameterType.INT, default: 1200 },
-    /** Hears of what happens: function(kind, value, trial), kind "pause", "resume", "retry" or "unavailable". */
+    /** Called when something happens: function(kind, value, trial), kind "pause", "resume", "retry" or "unavailable". */
     on_event: { type: ParameterType.FUNCTION, default: null },
-    /** Gets the block when it begins: an object with pause(reason), resume(reason) and stop(). */
+    /** Called with the block when it begins: an object with pause(reason), resume(reason) and stop(). */
     on_begin: { type: ParameterType.FUNCTION, default: null },
   },
   data: {
@@ -64,9 +64,9 @@ export const info = {
     clicks: { type: ParameterType.COMPLEX, array: true },
     /** The clock when the choice was recorded. */
     elapsed_ms: { type: ParameterType.FLOAT, array: true },
-    /** How much later than the deadline that was. */
+    /** How long after the deadline that was. */
     overrun_ms: { type: ParameterType.FLOAT, array: true },
-    /** How often the choice was begun again after a pause. */
+    /** How often the choice was restarted after a pause. */
     pauses: { type: ParameterType.INT, array: true },
     /** How many attempts it took to report the choice. */
     attempts: { type: ParameterType.INT, array: true },

@@ -47,7 +47,7 @@ export function choosable(dynamic: Dynamic, position: number, shape: Shape): num
   return Array.from({ length: shape.width * shape.height }, (_, square) => square);
 }
 
-/** The square that is sampled: the goal, or where people travel, the next one on the way (ties: the lowest number). */
+/** The square that is sampled: the goal or, under travel, the next one on the way (ties: the lowest number). */
 export function sampled(dynamic: Dynamic, position: number, goal: number, shape: Shape): number {
   if (dynamic !== "travel" || goal === position) return goal;
   const from = place(position, shape);

@@ -83,7 +83,7 @@ class Page {
     showQuality(all.quality);
   }
 
-  /** Sentences above everything else; none, and the place is gone. */
+  /** Shows sentences at the top of the page; hides the box if there are none. */
   private tell(sentences: string[]): void {
     setText(byId("trouble"), sentences.join("\n"));
     byId("trouble").hidden = sentences.length === 0;

@@ -19,13 +19,13 @@ type AdminPath = Extract<Path, `/admin${string}`>;
 const JSON_BODY = { "Content-Type": "application/json" };
 let csrf = "";
 
-/** Where the server answers to this path, about this person, with these words behind the question mark. */
+/** The server's address for this path, person and query. */
 function address<P extends AdminPath>(path: P, code = "", query?: Query<P>): string {
   const words = new URLSearchParams(Object.entries(query ?? {}).map(([name, value]) => [name, String(value)])).toString();
   return ADMIN + path.slice("/admin".length).replace("{code}", encodeURIComponent(code)) + (words && `?${words}`);
 }
 
-/** A request to the server; without a session, the way leads to the login. */
+/** A request to the server; without a session, goes to the login. */
 async function ask(at: string, options: RequestInit = {}, patience = PATIENCE_MS): Promise<Response> {
   const answer = await fetch(at, { cache: "no-store", signal: AbortSignal.timeout(patience), ...options });
   if (answer.ok || answer.status === 304) return answer;

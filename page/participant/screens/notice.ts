@@ -10,7 +10,7 @@ export class Notice {
   /** After a failed attempt: says so. With null: the server answers again. */
   trouble(attempt: number | null): void {
     this.line.hidden = attempt === null;
-    // Before the texts have come there is only English to say it in.
+    // Until the texts have arrived, only English is available.
     this.line.textContent = attempt === null ? "" : (this.texts?.label("offline") ?? "No connection. Trying again…");
   }
 

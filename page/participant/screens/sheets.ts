@@ -51,7 +51,7 @@ export function elsewhere(texts: Texts): HTMLElement {
   return element("div", { class: "sheet" }, heading(texts.label("elsewhere_title")), element("p", {}, texts.label("elsewhere_text")));
 }
 
-/** Something went wrong for good; `details` helps whoever is asked about it. */
+/** Something went wrong for good; `details` helps whoever looks into it. */
 export function errorScreen(texts: Texts, details: string): HTMLElement {
   const sheet = withReload(texts, "error_title", texts.label("error_text"), "error_reload");
   sheet.append(element("details", {}, element("summary", {}, texts.label("error_details")), element("p", { id: "error" }, details)));

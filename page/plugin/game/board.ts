@@ -104,12 +104,12 @@ export class Board {
     this.note.dataset.mood = mood;
   }
 
-  /** The rule of this dynamic, where nothing more urgent is to be said. */
+  /** The rule of this dynamic, unless there is something more urgent to say. */
   showRule(): void {
     this.showNote(this.parts.labels[`rule_${this.parts.dynamic}`], "rule");
   }
 
-  /** Whether the clock runs, a choice is being saved, or the block stands still. */
+  /** Whether the clock is running, a choice is being saved, or the block is paused. */
   showPhase(phase: string): void {
     this.root.dataset.phase = phase;
   }

@@ -1,4 +1,4 @@
-/** The clock of one choice: shows how much time is left and says when it is up, as little late as the browser can. */
+/** The clock of one choice: shows how much time is left and says when it is up, as punctually as the browser can. */
 
 export interface ClockParts {
   /** setTimeout, or jsPsych's, which is cleared when the trial ends. */
@@ -18,7 +18,7 @@ const STEPS = 10;
 
 export class Clock {
   private startedAt: number | null = null;
-  /** Counts starts and stops, so that callbacks of an earlier clock know that they are of no use any more. */
+  /** Counts starts and stops, so that callbacks of an earlier clock know that they are obsolete. */
   private round = 0;
 
   constructor(private readonly parts: ClockParts) {}
@@ -38,7 +38,7 @@ export class Clock {
     this.parts.later(begin, WITHOUT_FRAMES_MS);
   }
 
-  /** Stops; a clock that is started again starts in full. */
+  /** Stops; a restarted clock has its full time. */
   stop(): void {
     this.round += 1;
     this.startedAt = null;

@@ -12,13 +12,13 @@ export interface GameParts extends Block {
   recorded: (report: Report, answer: Required<Answer>) => void;
   /** The clock of a choice has started. */
   started: (trial: number, position: number) => void;
-  /** The block is over; with the error where a choice can not be recorded at all. */
+  /** The block is over; with the error if a choice cannot be recorded at all. */
   over: (error: unknown) => void;
 }
 
 type Phase = "waiting" | "choosing" | "saving" | "over";
 
-/** Why the block stands still. "press": until the person presses the button. */
+/** Why the block is paused. "press": until the person presses the button. */
 export type PauseReason = "hidden" | "press" | "dialog";
 
 const SAVING_NOTE_AFTER_MS = 400;
@@ -74,7 +74,7 @@ export class Game {
     document.removeEventListener("visibilitychange", this.visibilityChanged);
   }
 
-  /** Stands still until `resume` with the same reason; a choice whose clock runs is thrown away. */
+  /** Pauses until `resume` with the same reason; a choice whose clock is running is discarded. */
   pause(reason: PauseReason): void {
     if (this.phase === "over" || this.pausedBy.has(reason)) return;
     const first = this.pausedBy.size === 0;
@@ -88,7 +88,7 @@ export class Game {
     this.board.showPause(this.pausedBy.has("press"));
   }
 
-  /** Takes one reason to stand still away; after the last one the choice starts again in full. */
+  /** Removes one reason to pause; after the last one the choice starts over with its full time. */
   resume(reason: PauseReason): void {
     if (!this.pausedBy.delete(reason) || this.phase === "over") return;
     this.board.showPause(this.pausedBy.has("press"));
@@ -133,7 +133,7 @@ export class Game {
     if (this.phase !== "choosing") return;
     const { dynamic, shape, deadlineMs, labels } = this.parts;
     const elapsed = this.clock.elapsed();
-    // Time is up, only the timer has not been heard yet.
+    // Time is up, but the timer has not fired yet.
     if (elapsed >= deadlineMs) return;
     if (!mayChoose(dynamic, this.blue, square, shape)) {
       this.hint(labels.hint_unavailable);

@@ -117,7 +117,7 @@ class Panel {
     return el("li", "", el("span", "name", mark, name), value);
   }
 
-  /** Beside each line how many blocks it stands for; with the cursor at a choice, its value there. */
+  /** Shows beside each line how many blocks it represents or, with the cursor at a choice, its value there. */
   private read(): void {
     const at = this.plot?.cursor.idx ?? -1; // called first while the plot is being made
     const texts = [

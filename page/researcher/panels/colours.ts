@@ -11,6 +11,6 @@ export const colourOf = (names: string[], name: string): string => nth(COLOURS, 
 /** The dashes of one of these names. */
 export const dashOf = (names: string[], name: string): number[] => nth(DASHES, names, name);
 
-/** A colour of six hexadecimal digits, made see-through. */
+/** A colour of six hexadecimal digits, made transparent. */
 export const pale = (colour: string, alpha: number): string =>
   colour + Math.round(255 * alpha).toString(16).padStart(2, "0");

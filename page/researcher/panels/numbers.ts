@@ -16,13 +16,13 @@ export const PLACES = {
 } satisfies Partial<Record<keyof Totals, string>>;
 type Place = keyof typeof PLACES;
 
-/** The name of a place; of one that is not known, what the server says. */
+/** The name of a place; if unknown, the server's own word. */
 export const placeName = (place: string): string => PLACES[place as Place] ?? place;
 
 export class Numbers {
   private readonly values = new Map<string, HTMLElement>();
 
-  /** `choose` hears of a place that was pressed. */
+  /** `choose` is called with the place that was pressed. */
   constructor(private readonly choose: (place: string) => void) {
     const tiles = [
       this.tile("arrived", "arrived", () => this.choose("")),

@@ -41,7 +41,7 @@ function progressText(person: Person): string {
   return `${person.block + 1}/${person.n_blocks} · ${person.trial}/${person.n_trials}`;
 }
 
-/** The share of all blocks that someone has behind them, each block counting the same. */
+/** The share of all blocks that someone has played, each block counting the same. */
 function progress(person: Person): number {
   if (!person.n_blocks) return 0;
   return Math.min(1, (person.block + (person.n_trials ? person.trial / person.n_trials : 0)) / person.n_blocks);
@@ -62,7 +62,7 @@ export class PeopleTable {
   private selected = "";
   pilots = false;
 
-  /** `choose` hears of a person who was pressed. */
+  /** `choose` is called with the person who was pressed. */
   constructor(private readonly choose: (code: string) => void) {
     const options = [["", "everyone"], ["here", "taking part now"], ["doubted", "doubted"], ...Object.entries(PLACES)];
     this.place.append(...options.map(([value, text]) => new Option(text, value)));

@@ -15,7 +15,7 @@ export class PersonPanel {
   private readonly dialog = byId<HTMLDialogElement>("delete");
   code = "";
 
-  /** `changed` hears of the person that is shown, or of nobody; `timings` are those of the study, in its order. */
+  /** `changed` is called with the person shown, or nobody; `timings` are the study's, in its order. */
   constructor(private readonly changed: (detail: PersonDetail | null) => void, private readonly timings: () => string[]) {
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.code && !this.dialog.open) this.close();

@@ -1,4 +1,4 @@
-/** How well deadlines are met, and how attention and network are. */
+/** How well deadlines are met, and problems with attention and network. */
 
 import type { Histogram, Quality } from "../../api";
 import { byId, counted, el, fixed, percent, whole } from "../elements";
