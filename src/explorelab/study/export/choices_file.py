@@ -17,11 +17,11 @@ from explorelab.tasks.noise import noise_kind
 COLUMNS = ("participant", "block", *exported_to(ANALYSED), "timing", "dynamic", "landscape", "start")
 
 OUR_DYNAMICS = (
-    "Dynamics neighbour and travel are explorelab's: the paper names three dynamics and describes the standard one."
+    "The dynamics neighbour and travel are explorelab's own: the paper mentions three and describes only the standard one."
 )
-TRAVEL = "Where people travelled, arm is the square that was sampled on the way; the complete table has the goal."
-ROBOTS = "These choices were made by robots that tried the study out, not by people."
-BOTH = "Robots that tried the study out are among the participants: column pilot says which."
+TRAVEL = "Under travel, arm is the square sampled on the way; the complete table has the goal."
+ROBOTS = "These choices were made by robots in a pilot, not by people."
+BOTH = "Some participants are robots from a pilot: the column pilot says which."
 
 
 def columns(pilots: str) -> tuple[str, ...]:

@@ -28,53 +28,53 @@ class Variable(NamedTuple):
 VARIABLES: dict[str, Variable] = {
     "participant": Variable("Random code of the person; it says nothing about who they are."),
     "source": Variable("Where the person came from: plain (a link), prolific, mturk, or pilot (a robot)."),
-    "pilot": Variable("1: a robot that tried the study out; 0: a person.", least=0, most=1),
-    "agent": Variable("Of a robot: which agent played, with its parameters."),
+    "pilot": Variable("1: a robot in a pilot; 0: a person.", least=0, most=1),
+    "agent": Variable("For robots: which agent played, with its parameters."),
     "stage": Variable(f"How far the person has come: {', '.join((*UNDER_WAY, *PLAYED))}, or {Stage.WITHDRAWN} (data kept)."),
     "cell": Variable("Condition: timing, dynamic and landscape of the first task block, then the second's dynamic."),
     "seed": Variable("Seed of the person's start squares and rewards; read it as text, it has up to 19 digits."),
     "n_pages": Variable("How often the person loaded the page.", "page loads", 1),
     "n_choices": Variable("Choices recorded in all blocks, training included.", "choices", 0),
-    "n_missed": Variable("How many of them nobody clicked in.", "choices", 0),
+    "n_missed": Variable("How many of them had no click.", "choices", 0),
     "points": Variable("Sum of the rewards of all task blocks.", POINTS),
-    "bonus": Variable("Bonus for the points, for whoever has played all blocks.", "money, see currency"),
-    "base": Variable("Base payment that the person was promised at consent.", "money, see currency", 0),
-    "per_point": Variable("Bonus for each point that the person was promised at consent.", "money, see currency", 0),
-    "most_bonus": Variable("Largest bonus that the person was promised at consent.", "money, see currency", 0),
+    "bonus": Variable("Bonus for the points, if the person has played all blocks.", "money, see currency"),
+    "base": Variable("Base payment promised to the person at consent.", "money, see currency", 0),
+    "per_point": Variable("Bonus per point promised to the person at consent.", "money, see currency", 0),
+    "most_bonus": Variable("Largest bonus promised to the person at consent.", "money, see currency", 0),
     "currency": Variable("Currency of the person's payment, as promised at consent."),
     "doubts": Variable(
-        "Why the person may not have played by hand or in time, with spaces between; empty: no reason to think so. "
+        "Why the person may not have played by hand or in time, separated by spaces; empty: no reason to think so. "
         + "; ".join(f"{word}: {meaning}" for word, meaning in REASONS.items())
         + "."
     ),
     "arrived_at": Variable("When the person first loaded the page, UTC.", "ISO 8601"),
-    "seen_at": Variable("When the server last heard of the person, UTC.", "ISO 8601"),
+    "seen_at": Variable("When the server last heard from the person, UTC.", "ISO 8601"),
     "finished_at": Variable("When the person reached the end, UTC; empty if they did not.", "ISO 8601"),
     "consented_at": Variable("When the person agreed to take part, UTC.", "ISO 8601"),
     "version": Variable("SHA-256 of the consent text that was agreed to."),
     "text_file": Variable("The file with that text."),
     "block": Variable("Number of the task block in the order of play, from 1; empty in training.", least=1),
     "block_number": Variable("Number of the block in the order of play, training included, from 1.", least=1),
-    "kind": Variable("Of a block: training or task."),
+    "kind": Variable("Kind of block: training or task."),
     "dynamic": Variable(
-        "Which squares can be reached: standard (any), neighbour (the present square and those that share a side with it), "
-        "travel (any square is a goal, and the dot walks one square towards it at each choice)."
+        "Which squares can be reached: standard (any), neighbour (the current square and those that share a side with it), "
+        "travel (any square is a goal, and the dot walks one square towards it with each choice)."
     ),
-    "timing": Variable("Name of the time that there was for a choice; deadline_ms has it in milliseconds."),
-    "deadline_ms": Variable("Time for a choice.", MILLISECONDS, 0),
-    "landscape": Variable("Name of the mean rewards of the squares; the table of landscapes has them."),
+    "timing": Variable("Name of the time limit for a choice; deadline_ms has it in milliseconds."),
+    "deadline_ms": Variable("Time limit for a choice.", MILLISECONDS, 0),
+    "landscape": Variable("Name of the landscape; the table of landscapes has the squares' mean rewards."),
     "n_trials": Variable("How many choices the block has when it is complete.", "choices", 1),
     "start": Variable("Square on which both dots were before the block's first choice, from 0."),
-    "begun_at": Variable("When the block was begun, UTC.", "ISO 8601"),
+    "begun_at": Variable("When the block began, UTC.", "ISO 8601"),
     "event": Variable("What happened: hidden, visible, blur, focus, offline, online, pause, resume, ..."),
     "number": Variable("Number of the event in its page load, from 0.", least=0),
-    "page_ms": Variable("From the loading of the page to the event.", MILLISECONDS, 0),
+    "page_ms": Variable("Time from loading the page to the event.", MILLISECONDS, 0),
     "value": Variable("Number that goes with the event, such as a duration in milliseconds; empty if there is none."),
     "x": Variable("Column of the square from the left, from 0.", least=0),
     "y": Variable("Row of the square from the top, from 0.", least=0),
     "mean_reward": Variable("Mean reward of the square.", POINTS),
     "noise": Variable(f"How rewards vary: {NOISE_NAMES}."),
-    "reward_variance": Variable("Variance of a reward about its mean.", "points squared", 0),
+    "reward_variance": Variable("Variance of a reward around its mean.", "points squared", 0),
 } | {each.name: Variable(each.description, each.unit, each.least, each.most) for each in FIELDS if each.files}
 """Every column of every file; a name means the same wherever it occurs."""
 

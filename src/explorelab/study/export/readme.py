@@ -37,7 +37,7 @@ def about(study: Study, description: str, span: tuple[float | None, float | None
 
 def description(study: Study, n_people: int, pilots: str, notes: list[str]) -> str:
     """The data in a few sentences."""
-    tried = " that tried the study out" if pilots == "only" else ""
+    tried = " from a pilot" if pilots == "only" else ""
     return " ".join(
         [
             f"Choices of {counted(n_people, *WHO[pilots])}{tried} on a grid of {study.width} x {study.height} squares with",
@@ -71,7 +71,7 @@ def readme(
     short = (
         f" {n_short} of these blocks {plural(n_short, 'is', 'are')} shorter than planned because someone stopped halfway."
     )
-    others = {"without": ("only", "that tried the study out"), "only": ("without", "who took part")}.get(pilots)
+    others = {"without": ("only", "from a pilot"), "only": ("without", "who took part")}.get(pilots)
     reasons = [
         f"{out.declined} declined",
         f"{out.withdrawn} left before agreeing or asked for their data to be deleted",

@@ -121,11 +121,11 @@ FIELDS = (
         column=Float, kept=lambda made: made.reward, files=(ALL, ANALYSED),
     ),
     ChoiceField(
-        name="missed", description="1: nobody clicked, and the yellow dot stayed where it was; 0: otherwise.",
+        name="missed", description="1: no click, so the yellow dot stayed where it was; 0: otherwise.",
         least=0, most=1, column=Boolean, kept=lambda made: made.report.goal is None, files=(ALL, ANALYSED),
     ),
     ChoiceField(
-        name="available", description="Squares that could be sampled, with spaces between; empty: all.",
+        name="available", description="Squares that could be sampled, separated by spaces; empty: all.",
         files=(ANALYSED,), cell=_available,
     ),
     ChoiceField(
@@ -137,7 +137,7 @@ FIELDS = (
         column=Integer, kept=lambda made: len(made.report.clicks),
     ),
     ChoiceField(
-        name="changes_of_mind", description="Clicks on another square than the click before.", unit=CLICKS, least=0,
+        name="changes_of_mind", description="Clicks on a different square than the click before.", unit=CLICKS, least=0,
         cell=_changes_of_mind,
     ),
     ChoiceField(
@@ -157,19 +157,19 @@ FIELDS = (
         column=Text, kept=lambda made: json.dumps(made.report.clicks, separators=(",", ":")),
     ),
     ChoiceField(
-        name="elapsed_ms", description="Reading of the choice's clock when the browser recorded the choice.",
+        name="elapsed_ms", description="Time on the choice's clock when the browser recorded the choice.",
         unit=MILLISECONDS, least=0, asked=Milliseconds, column=Float,
     ),
     ChoiceField(
-        name="overrun_ms", description="By how much that is over deadline_ms.", unit=MILLISECONDS,
+        name="overrun_ms", description="How much elapsed_ms exceeds deadline_ms.", unit=MILLISECONDS,
         column=Float, kept=lambda made: made.report.elapsed_ms - made.block.deadline_ms,
     ),
     ChoiceField(
-        name="pauses", description="How often the choice was begun again because the page had been hidden.",
+        name="pauses", description="How often the choice was restarted because the page had been hidden.",
         unit="pauses", least=0, asked=Annotated[int, Field(ge=0, le=10_000)], column=Integer,
     ),
     ChoiceField(
-        name="attempts", description="Which attempt of the browser to send the choice arrived, from 1.",
+        name="attempts", description="Which of the browser's attempts to send the choice arrived, from 1.",
         unit="attempts", least=1, asked=Annotated[int, Field(ge=1, le=1_000_000)], asked_as="attempt", column=Integer,
     ),
     ChoiceField(
@@ -181,10 +181,10 @@ FIELDS = (
     ),
     ChoiceField(
         name="flags", column=String(255), kept=lambda made: made.flags,
-        description="What to know about the choice, with spaces between: early (the server saw less time pass than "
+        description="Flags of the choice, separated by spaces: early (the server saw less time pass than "
         "elapsed_ms), clock (the server's clock was set back meanwhile), overrun (elapsed over the deadline by 100 ms or "
-        "more), paused, retried, slow (arrived over 4 s after the deadline), synthetic (a click that no mouse, finger or "
-        "key made), hurried (clicked sooner than a hand can), regular (first clicked after exactly as long as in the "
+        "more), paused, retried, slow (arrived over 4 s after the deadline), synthetic (a click not made by mouse, finger or "
+        "key), hurried (clicked faster than a hand can), regular (first clicked after exactly as long as in the "
         "choice before).",
     ),
     ChoiceField(
