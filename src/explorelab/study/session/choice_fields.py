@@ -183,8 +183,8 @@ FIELDS = (
         name="flags", column=String(255), kept=lambda made: made.flags,
         description="Flags of the choice, separated by spaces: early (the server saw less time pass than "
         "elapsed_ms), clock (the server's clock was set back meanwhile), overrun (elapsed over the deadline by 100 ms or "
-        "more), paused, retried, slow (arrived over 4 s after the deadline), synthetic (a click not made by mouse, finger or "
-        "key), hurried (clicked faster than a hand can), regular (first clicked after exactly as long as in the "
+        "more), paused, retried, slow (arrived over 4 s after the deadline), synthetic (a click not made by mouse, finger "
+        "or key), hurried (clicked faster than a hand can), regular (first clicked after exactly as long as in the "
         "choice before).",
     ),
     ChoiceField(
