@@ -196,7 +196,7 @@ def searchable() -> dict[str, Seek]:
 
 def value(name: str, given: Any, **tighter: Any) -> checks.Numbers:
     """The checked value of a parameter, optionally within tighter bounds."""
-    row = PARAMETERS[name]
+    row = about(name)
     if row.shape == "matrix":
         return checks.covariance(name, given)
     check = checks.real if row.shape == "one for each arm" else checks.scalar
@@ -205,7 +205,7 @@ def value(name: str, given: Any, **tighter: Any) -> checks.Numbers:
 
 def values(**given: Any) -> dict[str, Any]:
     """The checked values of some parameters; None leaves an optional one out."""
-    return {name: value(name, one) for name, one in given.items() if not (one is None and PARAMETERS[name].optional)}
+    return {name: value(name, one) for name, one in given.items() if not (one is None and about(name).optional)}
 
 
 type Amount = float | Callable[[Units], float]
