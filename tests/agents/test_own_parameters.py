@@ -108,7 +108,7 @@ GOOD = {"centre": 1.0, "spread": 1.0, "low": 0.5, "high": 2.0}
 @pytest.mark.parametrize(
     ("name", "changes", "told"),
     [
-        ("temperature", {}, "has a parameter temperature already"),
+        ("temperature", {}, "already has a parameter temperature"),
         ("two words", {}, "a valid Python name"),
         ("pluck", {"scale": "sqrt"}, "unknown scale 'sqrt'"),
         ("pluck", {"low": np.nan}, "low of pluck must not contain NaN"),
