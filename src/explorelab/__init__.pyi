@@ -19,7 +19,7 @@ from .recovery.predictive import predictive_check
 from .recovery.simulated_choices import simulate_choices
 from .regret.forms import fit_regret_curves
 from .regret.phenotypes import label_phenotypes
-from .report.make import report
+from .report.make import write_report
 from .simulation.simulate import simulate
 from .tasks import Task
 from .theory.agent_bounds import regret_bounds
@@ -55,11 +55,11 @@ __all__ = [
     "recover_models",
     "recover_parameters",
     "regret_bounds",
-    "report",
     "save_fit",
     "simulate",
     "simulate_choices",
     "tasks",
     "theory",
     "write_choices",
+    "write_report",
 ]

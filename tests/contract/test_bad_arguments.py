@@ -99,7 +99,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "read_choices": ([file], {}),
         "recover_models": ([choices, [who, "random-choice"]], {**quick, "n_data_sets": 1}),
         "recover_parameters": ([choices, who, fit], {**quick, "n_people": 4, "method": "ml"}),
-        "report": ([folder / "nowhere.csv", folder / "report.html"], {**quick, "quick": True}),
+        "write_report": ([folder / "nowhere.csv", folder / "report.html"], {**quick, "quick": True}),
         "group_selection": ([np.log([[0.2, 0.8], [0.3, 0.7]])], {}),
         "save_fit": ([fit, folder / "fit.nc"], {}),
         "simulate": ([xl.agents.ucb1(), TASK, 5, 3], {"progress": False}),

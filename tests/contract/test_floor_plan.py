@@ -68,6 +68,11 @@ def test_every_folder_says_what_is_in_it(folder: Path) -> None:
     assert ast.get_docstring(ast.parse(first.read_text(encoding="utf-8")))
 
 
+def test_no_public_name_is_that_of_a_folder_which_would_take_its_place_once_loaded() -> None:
+    modules = {"agents", "tasks", "theory"}
+    assert {name for name in explorelab.__all__ if (SOURCE / name).is_dir()} == modules
+
+
 def test_tests_lie_where_their_subjects_lie() -> None:
     about = [folder.relative_to(TESTS) for folder in folders(TESTS)]
     mirrored = [folder for folder in about if not WITHOUT_SUBJECT & set(folder.parts)]

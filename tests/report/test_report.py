@@ -27,7 +27,7 @@ from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.regret.phenotypes import label_phenotypes
 from explorelab.report import analysis
-from explorelab.report.make import report
+from explorelab.report.make import write_report
 from explorelab.report.report_agents import models_of
 from explorelab.report.report_settings import noise_of, settings_for
 
@@ -87,7 +87,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = pd.read_csv(path, dtype={"participant": str})
     lone = rows.iloc[[0]].assign(participant="lone")
     pd.concat([rows, lone]).to_csv(path, index=False)
-    return report(path, folder / "report.html", **HOW)
+    return write_report(path, folder / "report.html", **HOW)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +175,7 @@ def test_methods_cite_what_was_used_and_nothing_else(page: Page) -> None:
 
 def test_without_means_it_says_what_to_add(tmp_path: Path) -> None:
     path = write_choices(replace(people(n=10), means=None), tmp_path / "choices.csv")
-    text = Page(report(path, tmp_path / "report.html", **HOW)).text
+    text = Page(write_report(path, tmp_path / "report.html", **HOW)).text
     assert text.count("to the table [task] of the task file") == 3
     assert "Left out: regret needs the true mean rewards" in text
     assert not (tmp_path / "report_files" / "phenotypes.svg").exists()
@@ -184,7 +184,7 @@ def test_without_means_it_says_what_to_add(tmp_path: Path) -> None:
 
 def test_several_blocks_are_compared_by_leaving_one_out_and_em_is_cited(tmp_path: Path) -> None:
     choices = people(n=4, blocks=2)
-    out = report(choices, tmp_path / "some name.html", method="em", figures=tmp_path / "figures", **HOW)
+    out = write_report(choices, tmp_path / "some name.html", method="em", figures=tmp_path / "figures", **HOW)
     page = Page(out)
     assert "how well it predicts every block from the same person's other blocks" in page.text
     assert "Huys" in page.text
@@ -194,7 +194,7 @@ def test_several_blocks_are_compared_by_leaving_one_out_and_em_is_cited(tmp_path
 
 
 def test_one_person_gets_a_report_that_claims_nothing_of_a_group(tmp_path: Path) -> None:
-    text = Page(report(people(n=1), tmp_path / "report.html", **HOW)).text
+    text = Page(write_report(people(n=1), tmp_path / "report.html", **HOW)).text
     assert "1 simulated person played 1 block of 16 trials" in text
     assert "one person says nothing about a group" in text
     assert "with parameters drawn from the prior" in text
@@ -212,7 +212,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(result.exception, InterruptedByUserError)
     monkeypatch.setattr("explorelab.report.make.analysed", stopped)
     with pytest.raises(KeyboardInterrupt):
-        report(path, tmp_path / "report.html", **HOW)
+        write_report(path, tmp_path / "report.html", **HOW)
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -227,13 +227,13 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ({"agent": "kalman-ucb"}, "unknown agent among those compared"),
         ({"method": "nuts"}, "unknown method of a report"),
         ({"within": "mood"}, "within must be a condition"),
-        ({"starts": 0}, "starts must be at least 1"),
+        ({"n_starts": 0}, "n_starts must be at least 1"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, how: dict[str, object], words: str) -> None:
     settings: dict[str, object] = {"agents": list(AGENTS), "out": "report.html", **how}
     with pytest.raises(InputError, match=re.escape(words)) as error:
-        report(people(n=3, horizon=6), tmp_path / str(settings.pop("out")), **settings)  # type: ignore[arg-type]
+        write_report(people(n=3, horizon=6), tmp_path / str(settings.pop("out")), **settings)  # type: ignore[arg-type]
     assert "\n" not in str(error.value)
     assert not list(tmp_path.iterdir())
 

@@ -239,7 +239,7 @@ def report(
     ] = None,
 ) -> None:
     """Write a one-page report: data, regret, fits, comparison, recovery, predictions, and a methods text to paste."""
-    from explorelab.report.make import report as make
+    from explorelab.report.make import write_report as make
 
     how: dict[str, Any] = {"task": task, "agents": _list(agents), "agent": agent, "method": method, "within": within}
     how |= {"n_starts": starts, "seed": seed, "quick": quick, "figures": figures}

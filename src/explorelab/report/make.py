@@ -26,7 +26,7 @@ from explorelab.report.section import Section
 
 
 @door
-def report(
+def write_report(
     choices: Choices | str | os.PathLike[str],
     out: Path | str = "report.html",
     *,

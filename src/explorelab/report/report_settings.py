@@ -92,7 +92,7 @@ def settings_for(
         criterion="cv" if several else "bic",
         method=method,
         within=within,
-        starts=min(checks.whole("starts", starts, at_least=1, at_most=checks.MANY), 2 if quick else starts),
+        starts=min(checks.whole("n_starts", starts, at_least=1, at_most=checks.MANY), 2 if quick else starts),
         seed=checks.whole("seed", seed, at_least=0),
         quick=bool(quick),
         noise=noise_of(choices),
