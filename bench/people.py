@@ -141,7 +141,7 @@ def measure_refit() -> dict[str, Any]:
 
     choices = rescaled_choices()
     began, processor = time.perf_counter(), time.process_time()
-    how = {"within": "horizon", "space": space("LRBFUCB"), "free": tuple(space("LRBFUCB")), "starts": 4}
+    how = {"within": "horizon", "space": space("LRBFUCB"), "free": tuple(space("LRBFUCB")), "n_starts": 4}
     tree = cross_validate(choices, model("LRBFUCB"), "ml", **how)
     folds, people = (tree[name].to_dataset() for name in ("folds", "people"))
     return {

@@ -48,7 +48,7 @@ def spoilt(choices, how):
 @pytest.mark.parametrize("name", ["delta-rule", pytest.param("kalman-ucb", marks=pytest.mark.slow)])
 def test_a_left_out_block_moves_no_number_of_its_own_fold(several, name, method):
     """Whatever the block holds, its fold's estimates and training likelihood stay the same to the last bit."""
-    settings = {"starts": 2, "draws": 4}
+    settings = {"n_starts": 2, "draws": 4}
     before = cross_validate(several, name, method, **settings)["folds"].to_dataset()
     own = int(np.flatnonzero(before["row"].values == SPOILT)[0])
     for how in ("moved", "stretched", "permuted", "missed"):

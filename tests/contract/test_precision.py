@@ -88,7 +88,7 @@ def test_every_agent_regrets_by_default_what_it_regrets_in_double_precision(name
     within = 4.5 if built(name).rule.choice in (probability_matching, probability_matching_joint) else 0.3
     for setting in settings:
         agent, where = SETTINGS[setting](name)
-        ask = {"horizon": HORIZON, "replicates": REPLICATES, "seed": 5, "times": [HORIZON], "keep": "statistics"}
+        ask = {"horizon": HORIZON, "n_replicates": REPLICATES, "seed": 5, "times": [HORIZON], "keep": "statistics"}
         usual, double = xl.simulate(agent, where, **ask), xl.simulate(agent, where, **ask, precision="double")
         apart = float(abs(usual.regret_mean - double.regret_mean)[0])
         assert apart <= within * float(double.regret_se[0]), (setting, usual.attrs["precision"], apart)
@@ -99,7 +99,7 @@ def test_every_agent_regrets_by_default_what_it_regrets_in_double_precision(name
 @by_kind
 def test_no_agent_cares_where_rewards_have_their_zero(name):
     """What lets rewards be counted from anywhere. Without `build` an agent is taken as it is, and nothing is moved."""
-    ask = {"horizon": HORIZON, "replicates": REPLICATES, "seed": 5, "times": [HORIZON], "keep": "statistics"}
+    ask = {"horizon": HORIZON, "n_replicates": REPLICATES, "seed": 5, "times": [HORIZON], "keep": "statistics"}
     here, there = (
         xl.simulate(
             dataclasses.replace(built(name, prior_mean=0.5 + c), build=None), task(offset=c), **ask, precision="double"

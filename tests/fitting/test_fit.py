@@ -280,7 +280,7 @@ def test_the_group_of_a_fold_has_never_seen_its_block(several):
     folds = left_out_blocks.folds_of(several)
     spoiled = several.arm.copy()
     spoiled[folds.left_out[0]] = 0
-    settings = {"method": "em", "starts": 2, "draws": 8, "space": _same_space(several)}
+    settings = {"method": "em", "n_starts": 2, "draws": 8, "space": _same_space(several)}
     before, after = (
         left_out_blocks.cross_validate(c, "delta-rule", **settings)["folds"].to_dataset()
         for c in (several, replace(several, arm=spoiled))

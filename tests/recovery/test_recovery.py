@@ -290,7 +290,7 @@ def test_confusion_and_inversion_of_known_counts() -> None:
 def test_models_that_differ_are_told_apart(criterion: str) -> None:
     agents = [xl.agents.win_stay_lose_shift(), xl.agents.random_choice()]
     ranges = {"win-stay-lose-shift": {"win_stay": (0.8, 0.95), "lose_shift": (0.4, 0.6)}}
-    how = {"within": ranges, "criterion": criterion, "starts": 1, "seed": 2}
+    how = {"within": ranges, "criterion": criterion, "n_starts": 1, "seed": 2}
     result = recover_models(to_fit(1, blocks=2), agents, n_data_sets=20, **how)
     assert (np.diag(result["confusion"]) > 0.7).all()
     assert result["confusion"].sum("fitted").values == pytest.approx(1)

@@ -42,7 +42,7 @@ GRAPH = xl.tasks.on_graph(
     ids=["stochastic", "correlated block on a graph", "correlated on 100 arms"],
 )
 def test_the_memory_allowed_changes_not_one_bit(agent, task, horizon, replicates):
-    ask = {"horizon": horizon, "replicates": replicates, "seed": 3, "keep": "statistics"}
+    ask = {"horizon": horizon, "n_replicates": replicates, "seed": 3, "keep": "statistics"}
     plenty, little = xl.simulate(agent, task, **ask), xl.simulate(agent, task, **ask, memory=2 << 20)
     xr.testing.assert_identical(plenty, little)
 

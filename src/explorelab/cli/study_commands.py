@@ -96,7 +96,7 @@ def pilot(
     ] = False,
 ) -> None:
     """Let robots take part: the library's agents play over the real interface and are marked as pilots."""
-    from explorelab.cli import pilot_runs
+    from explorelab.study.robots import pilot_runs
 
     if link:
         typer.echo(pilot_runs.links(folder, url))

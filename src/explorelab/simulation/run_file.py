@@ -115,6 +115,8 @@ def check_run(table: Table) -> dict[str, Any]:
         if "horizon" not in table:
             raise SettingError((), "a run needs a horizon, the number of choices.")
         checks.whole("horizon", table["horizon"], at_least=1)
+        if "replicates" in table:
+            checks.whole("replicates", table["replicates"], at_least=1)
         memory = table.get("memory")
         settings = {**table, **({"memory": parse_memory(memory)} if memory is not None else {})}
         return {"n_replicates" if name == "replicates" else name: value for name, value in settings.items()}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from explorelab.cli.pilot_runs import links
 from explorelab.study.database import tables
+from explorelab.study.robots.pilot_runs import links
 from explorelab.study.session.doubts import doubted
 from tests.support.study.browser import DESKTOP, Study, chromium, served, stage, wait_for_trial
 

@@ -154,7 +154,7 @@ def test_the_researcher_is_told(tmp_path: Path) -> None:
     with desk.store.engine.begin() as connection:
         keep(connection, "vitals:another-process", json.dumps(told))
     busy, clock = desk.get("/admin/api/notices")["notices"]
-    assert "minutes: 3," in busy
+    assert "3 requests put off" in busy
     assert "forward by 3 h 0 min" in clock
     (tmp_path / "study.db").unlink()
     answer = desk.client.get("/admin/api/overview")
@@ -303,7 +303,7 @@ def test_whoever_would_wait_too_long_is_asked_to_come_again() -> None:
     assert raised.value.retry_after_s is not None
     assert 1 <= raised.value.retry_after_s <= 4
     (said,) = notices(vitals, [], 1000.0)
-    assert "minutes: 1," in said
+    assert "1 request put off" in said
     load.served(n, 0.01 * n, 0.1)
     load.enter()
 

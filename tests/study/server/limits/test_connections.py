@@ -19,7 +19,6 @@ from tests.support.study.server import COMMAND, Served, write_study
 SHORT = """
 import sys
 from explorelab.study.server.limits import connections
-from explorelab.study.server import connections
 connections.REQUEST_S, connections.STALLED_S, connections.MOST = 0.6, 0.6, 60
 from explorelab.cli.app import main
 main()
