@@ -1,7 +1,7 @@
 # Each target sets up .venv first; see scripts/setup.sh.
 PYTHON := .venv/bin/python
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow check bench setup page openapi clean
+.PHONY: demo test test-quick test-slow check bench setup page openapi clean
 
 demo: setup page  ## from participant to paper: simulations, a study that robots play, its report, and one on 326 simulated people
 	.venv/bin/explorelab reproduce --out out
@@ -21,6 +21,9 @@ test: setup page  ## the tests
 	@# study wait for servers and browsers, and conftest.py spreads their files among the others.
 	@# A process that dies ends the run: pytest-xdist may wait for its tests for ever.
 	$(PYTHON) -m pytest -q -n $$(($$(nproc) + 1)) --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "not slow"
+
+test-quick: setup page  ## some of each subject, in about a minute
+	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "quick and not slow"
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql

@@ -7,10 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import explorelab as xl
 from explorelab._support.counted import counted, each_of, plural
 from tests.support.choice_files import tidy, written
 from tests.support.command_line import explorelab
+
+pytestmark = pytest.mark.quick
 
 SOURCE = Path(xl.__file__).parent
 

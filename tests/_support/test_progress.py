@@ -10,6 +10,8 @@ import pytest
 
 from explorelab._support import progress
 
+pytestmark = pytest.mark.quick
+
 
 class Terminal(io.StringIO):
     """What stands in for a terminal."""

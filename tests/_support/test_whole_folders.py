@@ -21,6 +21,8 @@ from explorelab._support.whole_folders import (
 from explorelab.errors import InputError
 from explorelab.report.place import place_for
 
+pytestmark = pytest.mark.quick
+
 PUTTING = {"files": put_files, "new files": add_files, "folder": put_folder}
 
 

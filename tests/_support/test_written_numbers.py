@@ -18,6 +18,8 @@ from explorelab.cli.app import app
 from explorelab.study.export.cells import Table
 from tests.support.choice_files import tidy
 
+pytestmark = pytest.mark.quick
+
 LEFT_OVERS = [1501.1 - 1500, 0.1 + 0.2, 60.1 - 59, -3 * 1.1, 1e6 + 0.1 - 1e6, 4.35 * 100]
 MEANT = [1.1, 0.3, 1.1, -3.3, None, 435.0]
 LONG = re.compile(r"\d\.\d*(0{7,}|9{7,})\d*")

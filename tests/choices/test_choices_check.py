@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.choice_files import change, tidy, written
 from tests.support.command_line import explorelab
+
+pytestmark = pytest.mark.quick
 
 
 def test_check_says_what_was_found_and_ends_well(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from explorelab.choices.checks.schema import problems
 from explorelab.choices.reading import check_choices, read_choices
 from tests.support.choice_files import FOUR, change, tidy, written
 
+pytestmark = pytest.mark.quick
+
 WRONG = {
     # name: rows, task, row in the file, column, value, words of the message
     "arm out of range": (change(arm={3: 9}), FOUR, 5, "arm", "9", "0 to 3"),

@@ -14,6 +14,8 @@ from explorelab.choices.reading import check_choices, choices_from_frame, read_c
 from explorelab.choices.table import NOWHERE
 from tests.support.choice_files import FOUR, change, same, tidy, written
 
+pytestmark = pytest.mark.quick
+
 # What is read ----------------------------------------------------------------------------------------------------------
 
 

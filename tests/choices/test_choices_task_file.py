@@ -13,6 +13,8 @@ from explorelab.choices.reading import check_choices, choices_from_frame, read_c
 from explorelab.choices.table import NOWHERE
 from tests.support.choice_files import tidy, written
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_landscape_gives_grid_noise_and_means() -> None:
     choices = choices_from_frame(tidy(), {"landscape": "B"})

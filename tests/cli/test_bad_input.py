@@ -8,6 +8,8 @@ import pytest
 
 import explorelab as xl
 
+pytestmark = pytest.mark.quick
+
 TWO = xl.tasks.bandit([0.0, 1.0])
 FOUR = xl.tasks.line([0.0, 1.0, 2.0, 3.0])
 

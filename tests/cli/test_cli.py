@@ -26,12 +26,14 @@ def test_agents_lists_every_agent_with_parameters_and_defaults() -> None:
     assert all(agent["about"] for agent in listed)
 
 
+@pytest.mark.quick
 def test_agents_prints_for_people() -> None:
     done = explorelab("agents", "block-ucl")
     assert done.returncode == 0
     assert "credibility_power=1" in done.stdout.replace("\n", "")
 
 
+@pytest.mark.quick
 def test_json_has_mean_and_error_of_every_quantity_at_the_chosen_times() -> None:
     done = explorelab("simulate", *SMALL, "--times", "5,20", "--json")
     summary = json.loads(done.stdout)
@@ -175,6 +177,7 @@ def test_unreachable_arms_are_named(tmp_path: Path) -> None:
     assert "no path from 0 to 2" in done.stderr
 
 
+@pytest.mark.quick
 def test_broken_toml_names_its_line(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text("[agent]\nname = \n")
     done = explorelab("simulate", "--config", "run.toml", cwd=tmp_path)

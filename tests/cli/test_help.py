@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 import explorelab
 from explorelab.cli.app import app
 
+pytestmark = pytest.mark.quick
+
 
 def commands(command: Any, *words: str) -> Iterator[tuple[str, Any]]:
     """The command and all below it, by what is typed."""

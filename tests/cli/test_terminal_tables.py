@@ -15,6 +15,8 @@ import explorelab
 from explorelab.cli.app import app
 from explorelab.cli.tables.terminal_table import print_table
 
+pytestmark = pytest.mark.quick
+
 HEADINGS = ["model", "median of something long", "quartiles", "observed regret", "published regret", "BIC", "why not"]
 
 

@@ -61,6 +61,7 @@ def test_one_block_is_compared_by_bic(people):
     assert compare(first, MODELS[:2], n_starts=1).attrs["criterion"] == "bic"
 
 
+@pytest.mark.quick
 def test_one_model_is_no_comparison(people):
     with pytest.raises(InputError, match="at least 2 different agents"):
         compare(people, ["delta-rule", "delta-rule"])

@@ -12,6 +12,8 @@ from explorelab.choices.table import Choices, Layout
 from explorelab.comparison.group import _largest, exceedance_probability, group_selection
 from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen
 
+pytestmark = pytest.mark.quick
+
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wu2020"
 
 

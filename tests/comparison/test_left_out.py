@@ -85,6 +85,7 @@ def test_a_set_of_folds_with_one_person_has_no_group_to_learn(several):
     np.testing.assert_array_equal(folds["em"]["estimate"][alone], folds["map"]["estimate"][alone])
 
 
+@pytest.mark.quick
 def test_one_person_alone_is_no_group_for_left_out_blocks_either(several):
     with pytest.raises(InputError, match="at least 2 participants"):
         cross_validate(several.rows(several.participant == 0), "delta-rule", "em")
@@ -113,6 +114,7 @@ def test_draws_are_reweighted_to_the_prior_in_units_of_all_other_blocks(several)
     assert np.abs(change).max() > 1e-4
 
 
+@pytest.mark.quick
 def test_a_prior_that_was_given_is_not_reweighted(several):
     fitted = prepare(several, "delta-rule")
     given = {d.name: {"centre": d.centre, "spread": d.spread, "low": d.low, "high": d.high} for d in fitted.space}

@@ -196,6 +196,7 @@ FORMULAS: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", THEORY)
 def test_a_wrong_argument_of_a_formula_is_answered_in_a_sentence(name: str) -> None:
     # What overflows is a number, if an infinite one.
@@ -279,6 +280,7 @@ def test_a_wrong_space_is_told(case: str) -> None:
     assert said in str(caught.value)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("alpha", [1e-8, 1e-300, 0.0, -1.0, 1.0, np.nan])
 def test_ucb2_does_not_ask_for_more_memory_than_there_is(alpha: float) -> None:
     with pytest.raises(xl.InputError, match="alpha"):

@@ -12,6 +12,8 @@ import pytest
 
 import explorelab
 
+pytestmark = pytest.mark.quick
+
 SOURCE = Path(explorelab.__file__).parent
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent

@@ -132,6 +132,7 @@ def by_the_book(prior_mean, prior_var, length_scale, temperature):
     return np.array(total)
 
 
+@pytest.mark.quick
 def test_the_stochastic_ucl_agrees_with_the_textbook():
     agent = xl.agents.stochastic_ucl(prior_mean=2.0, prior_var=3.0, length_scale=1.3, temperature=0.7)
     np.testing.assert_allclose(scores(agent), by_the_book(2.0, 3.0, 1.3, 0.7), rtol=1e-10)
@@ -143,6 +144,7 @@ AGENT = xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=4.0, length_scale=1.5
 HABITS = xl.agents.with_habits(AGENT, stickiness=1.0, travel_cost=0.5, novelty=0.3, lapse=0.05)
 
 
+@pytest.mark.quick
 def test_a_forced_trial_is_learned_from_and_not_scored():
     forced = [t == 0 for t in range(T)]
     result = scores(AGENT, scored=[not f for f in forced])
@@ -177,6 +179,7 @@ def test_what_was_not_available_is_not_counted():
     assert result[5] > scores(HABITS)[5]
 
 
+@pytest.mark.quick
 def test_positions_are_the_last_arm_that_one_was_on():
     arms = [3, -1, -1, 2, 0]
     walked = choices(arms, [0.0] * 5, start=np.array([1]))
@@ -260,6 +263,7 @@ def test_the_information_is_the_mean_of_the_squared_score():
 # At the door ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_arms_that_lie_nowhere_have_no_travel_cost():
     nowhere = choices()
     nowhere = Choices(**{**nowhere.__dict__, "layout": Layout(N_ARMS, None, NOISE_VAR)})
@@ -268,12 +272,14 @@ def test_arms_that_lie_nowhere_have_no_travel_cost():
     assert "length_scale" not in [d.name for d in prepare(nowhere, "stochastic-ucl").space]
 
 
+@pytest.mark.quick
 def test_noise_that_is_not_known_is_sought():
     names = [d.name for d in prepare(choices(noise_var=None), "stochastic-ucl").space]
     assert names == ["prior_mean", "prior_var", "length_scale", "temperature", "noise_var"]
     assert "noise_var" not in [d.name for d in prepare(choices(), "stochastic-ucl").space]
 
 
+@pytest.mark.quick
 def test_a_parameter_that_the_agent_does_not_have_is_refused():
     with pytest.raises(InputError, match="bonus cannot be free: stochastic-ucl has"):
         prepare(choices(), "stochastic-ucl", free=("bonus",))

@@ -17,6 +17,8 @@ from explorelab.plots.words import name_of, named
 from explorelab.simulation.run_file import FILES_WANTED
 from tests.support.beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR
 
+pytestmark = pytest.mark.quick
+
 
 def with_every_habit(build):
     """The agent with all the habits that it does not have yet."""

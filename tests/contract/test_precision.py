@@ -157,6 +157,7 @@ HARD = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("why", HARD)
 def test_single_precision_is_not_trusted_with(why):
     made, reason = HARD[why]
@@ -214,6 +215,7 @@ def test_the_command_line_says_why_it_computes_in_double_precision():
 # Where rewards are counted from ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("agent", "offset", "origin"),
     [

@@ -110,6 +110,7 @@ class Belief:
         self.mean = mean
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
 def test_values_that_differ_by_rounding_tie_at_any_scale(scale):
     value = np.float32(scale) * np.array([0.5, 1 + 1e-7, 1.0], np.float32)
@@ -127,6 +128,7 @@ def test_an_arm_far_away_does_not_make_the_others_tie():
     assert chosen(GREEDY["lowest"], value, value) == ([1], 1)
 
 
+@pytest.mark.quick
 def test_infinite_values_tie_among_themselves_alone():
     value = np.array([1.0, np.inf, 1e30, np.inf], np.float32)
     assert chosen(GREEDY["random"], value, np.zeros(4, np.float32)) == ([1, 3], 3)

@@ -71,6 +71,7 @@ def bowl(value=lambda x: x, gradient=lambda g: g, information=lambda f: f):
     return objective
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "spoiled",
     [
@@ -86,6 +87,7 @@ def test_what_is_not_finite_is_not_a_minimum(spoiled):
     assert int(ended(bowl(**spoiled)).status) == Status.NOT_FINITE
 
 
+@pytest.mark.quick
 def test_a_slope_that_points_the_wrong_way_is_not_a_minimum():
     assert int(ended(bowl(gradient=lambda g: -g)).status) == Status.STUCK
 

@@ -50,6 +50,7 @@ def estimates(tree):
 # Where parameters are sought ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_every_scale_goes_there_and_back(people):
     space = space_for(tuple(searchable()), people)
     z = np.linspace(-1.5, 1.5, len(space))
@@ -58,6 +59,7 @@ def test_every_scale_goes_there_and_back(people):
     np.testing.assert_allclose(standard(space, params), z, atol=1e-9)
 
 
+@pytest.mark.quick
 def test_every_parameter_is_plausible_within_its_bounds(people):
     for dimension in space_for(tuple(searchable()), people):
         low, high = dimension.limits
@@ -87,6 +89,7 @@ def bowl(centre, bend):
     return objective
 
 
+@pytest.mark.quick
 def test_a_bowl_is_minimised_and_bounds_are_kept():
     with jax.enable_x64(True):
         bend = jnp.array([[2.0, 1.2], [1.2, 1.0]])
@@ -124,6 +127,7 @@ def test_no_general_minimiser_finds_a_better_optimum(people, name):
 # Uncertainty ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_standard_errors_come_from_the_curvature(people, by_map):
     fitted = prepare(people, "stochastic-ucl", fixed=INDEPENDENT)
     table = estimates(by_map)
@@ -151,6 +155,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert float(table.estimate.mean()) == pytest.approx(0.6, abs=3 * float(table.estimate.std()) / np.sqrt(60) + 0.02)
 
 
+@pytest.mark.quick
 def test_likelihood_and_starts_are_reported(people, by_map):
     table = estimates(by_map)
     np.testing.assert_allclose(table.pseudo_r2, 1 + table.log_likelihood / (30 * np.log(5)))
@@ -222,6 +227,7 @@ def test_an_agent_that_never_errs_has_no_likelihood(people):
     assert [d.name for d in prepare(people, "deterministic-ucl+lapse", fixed=INDEPENDENT).space] == ["lapse"]
 
 
+@pytest.mark.quick
 def test_an_agent_without_parameters_is_the_floor(people):
     table = estimates(fit(people, "random-choice"))
     np.testing.assert_allclose(table.log_likelihood, -30 * np.log(5))
@@ -240,6 +246,7 @@ def test_the_group_prior_pulls_people_together(by_em, by_map):
     assert float(group["moved"][-1]) < float(group["moved"][0])
 
 
+@pytest.mark.quick
 def test_one_person_is_no_group(people):
     with pytest.raises(InputError, match="at least 2 participants"):
         fit(people.rows(people.participant == 0), "delta-rule", "em")
@@ -253,6 +260,7 @@ def several():
     return population(n=4, blocks=3, seed=2)
 
 
+@pytest.mark.quick
 def test_a_fold_is_fitted_without_its_block(several):
     folds = left_out_blocks.folds_of(several)
     for row, training in zip(folds.left_out, folds.training, strict=True):
@@ -312,6 +320,7 @@ def test_everyone_has_their_own_rows(several):
     assert [list(rows) for rows in rows_of_each(several)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
 
 
+@pytest.mark.quick
 def test_a_fit_can_be_written_and_read(by_map, tmp_path):
     save_fit(by_map, tmp_path / "fit.nc")
     again = load_fit(tmp_path / "fit.nc")
@@ -326,6 +335,7 @@ def test_what_is_no_fit_is_refused(tmp_path):
         load_fit(tmp_path / "fit.nc")
 
 
+@pytest.mark.quick
 def test_an_unknown_agent_suggests_the_nearest(people):
     with pytest.raises(InputError, match="did you mean 'stochastic-ucl'"):
         fit(people, "stochastic-ucb")

@@ -134,6 +134,7 @@ def test_every_command_of_a_study_says_what_to_install(tmp_path: Path) -> None:
     assert {name: text for name, text in said.items() if "pip install 'explorelab[study]'" not in text} == {}
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("module", EXTRAS["study"])
 def test_one_module_too_few_is_named(module: str, tmp_path: Path) -> None:
     from explorelab._support import extras

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -30,6 +32,7 @@ def test_the_quickstart_runs_as_written(tmp_path: Path) -> None:
     assert 0 < simulated < promised
 
 
+@pytest.mark.quick
 def test_the_guides_toml_describes_a_run(tmp_path: Path) -> None:
     from explorelab.simulation import run_file
 

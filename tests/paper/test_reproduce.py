@@ -165,6 +165,7 @@ def test_a_file_in_the_way_is_told_before_any_work_and_nothing_is_left(tmp_path,
     assert (tmp_path / "taken").read_text() == "mine"
 
 
+@pytest.mark.quick
 def test_a_file_called_figures_is_told_before_any_work(tmp_path, idle):
     (tmp_path / "figures").write_text("mine")
     with pytest.raises(xl.InputError, match=r"expected a folder, but .*figures is a file"):
@@ -177,6 +178,7 @@ def test_a_folder_in_which_nobody_may_write_is_told_in_one_sentence(idle):
         reproduce("/proc/self/out", quick=True, progress=False)
 
 
+@pytest.mark.quick
 def test_a_run_that_fails_leaves_what_was_there(tmp_path, idle):
     (tmp_path / "index.html").write_text("the last run")
     with pytest.raises(AssertionError, match="computed"):
@@ -202,6 +204,7 @@ def test_a_bad_seed_is_refused(tmp_path, idle):
 # Figures --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_a_drawing_records_what_it_draws(tmp_path):
     with style():
         drawing = Drawing([["a"]])
@@ -231,6 +234,7 @@ def test_the_style_ends_with_its_block():
     assert mpl.rcParams["svg.hashsalt"] == before
 
 
+@pytest.mark.quick
 def test_names_at_ends_keep_their_order_and_distance():
     with style():
         drawing = Drawing([["a"]])
@@ -240,6 +244,7 @@ def test_names_at_ends_keep_their_order_and_distance():
     assert heights == pytest.approx({"lower": 0.46, "upper": 0.56, "far": 0.9})
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("value", "shown"), [(0.001, "10⁻³"), (0.1, "0.1"), (1, "1"), (1000, "1000"), (10_000, "10⁴"), (0, "")]
 )

@@ -12,6 +12,8 @@ from explorelab.plots.people_figures import _histogram
 from explorelab.plots.regret_figure import regret_figure
 from explorelab.plots.style import Drawing, style, thousands, whole_ticks
 
+pytestmark = pytest.mark.quick
+
 
 def ticks_of(axis: object) -> list[float]:
     axis.figure.canvas.draw()

@@ -160,6 +160,7 @@ def test_the_same_seed_gives_the_same_choices_however_many_play() -> None:
     assert (copies.arm == many.arm).all()
 
 
+@pytest.mark.quick
 def test_everyone_has_their_own_parameters() -> None:
     stay = np.repeat([0.0, 1.0], 50)
     people = simulate_choices(
@@ -271,6 +272,7 @@ def test_bias_and_error_are_told_in_the_units_of_each_scale() -> None:
     assert scales_note({"bonus": "real"}) == ""
 
 
+@pytest.mark.quick
 def test_the_interval_of_a_rank_correlation() -> None:
     low, high = rank_interval([0.0, 0.9], 103)
     assert high[0] == pytest.approx(np.tanh(1.959964 / 10), abs=1e-6)
@@ -278,6 +280,7 @@ def test_the_interval_of_a_rank_correlation() -> None:
     assert np.arctanh(high[1]) - np.arctanh(0.9) == pytest.approx(0.1959964 * np.sqrt(1 + 0.81 / 2), abs=1e-6)
 
 
+@pytest.mark.quick
 def test_confusion_and_inversion_of_known_counts() -> None:
     result = tables(np.array([[9, 1, 0], [5, 5, 0], [0, 0, 0]]), ["a", "b", "c"])
     assert result["confusion"].sel(generated="a").values == pytest.approx([0.9, 0.1, 0])
@@ -343,6 +346,7 @@ def test_a_predictive_check_of_another_agent_finds_what_it_does_not_do(people: C
     assert float(result["repeat_human"].mean()) == pytest.approx(float(result["human"].sel(statistic="mean repeat")))
 
 
+@pytest.mark.quick
 def test_a_predictive_p_counts_both_sides() -> None:
     copies = [np.array([float(k)]) for k in range(99)]
     assert compared(np.array([49.0]), copies)["p"][0] == 1

@@ -13,6 +13,8 @@ import explorelab as xl
 from explorelab.regret.forms import FORMS, fit_regret_curves, fitted_regret, shares
 from explorelab.regret.forms_fast import best_forms
 
+pytestmark = pytest.mark.quick
+
 T = np.arange(1, 91)
 N_SEEDS = 2000
 

@@ -216,6 +216,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -238,6 +239,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path, how: dict[str, object], words
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.quick
 def test_a_name_may_fix_parameters() -> None:
     assert parsed("stochastic-ucl:length_scale=0:temperature=2").fixed == {"length_scale": 0, "temperature": 2}
     choices = people(n=2, horizon=4)

@@ -26,6 +26,8 @@ from explorelab.report.report_page import _note, _title
 from explorelab.report.sections.prediction_section import _away, _sds
 from explorelab.report.sections.regret_section import regret_section
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def played():

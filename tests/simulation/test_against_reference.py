@@ -242,6 +242,7 @@ def test_correlated_stochastic_ucl_on_a_grid_plays_naive_conditioning(length_sca
     agree(run(agent, task, horizon, seed), theirs)
 
 
+@pytest.mark.quick
 def test_correlated_block_ucl_on_a_weighted_graph_plays_naive_conditioning():
     edges = {(0, 1): 1.0, (1, 2): 2.0, (2, 3): 0.5, (3, 0): 4.0, (1, 3): 1.5, (4, 0): 1.0, (3, 4): 1.0}
     task = xl.tasks.on_graph(
@@ -267,6 +268,7 @@ def test_a_correlated_learner_without_correlation_is_the_independent_one(prior):
 # The parts of the reference itself ------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_the_blocks_of_the_reference_cover_each_frame_exactly():
     blocks = list(reference.frame_blocks(2**9 - 1))
     assert [sum(length for k, length in blocks if k == frame) for frame in range(1, 10)] == [2**k for k in range(9)]

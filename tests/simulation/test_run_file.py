@@ -12,6 +12,8 @@ from explorelab.cli.run_flags import AgentFlags, RunFlags, TaskFlags, settings_f
 from explorelab.errors import InputError
 from explorelab.simulation import run_file
 
+pytestmark = pytest.mark.quick
+
 FINE = {
     "agent": 'name = "stochastic-ucl"',
     "task": "means = [0, 1]",

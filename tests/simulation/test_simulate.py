@@ -74,6 +74,7 @@ def played():
     )
 
 
+@pytest.mark.quick
 def test_the_same_seed_gives_the_same_result(played):
     again = xl.simulate(
         xl.agents.stochastic_ucl(), COSTLY, 60, 300, 5, keep="trajectories", visits="times", precision="double"
@@ -88,6 +89,7 @@ def test_another_seed_gives_another_result(played):
     assert np.isin(played.reward, other.reward).mean() < 1e-3  # chance makes a few of 2^32 values meet
 
 
+@pytest.mark.quick
 def test_no_two_steps_share_their_noise(played):
     assert len(np.unique(played.reward - FIVE.means[played.choice.values])) == 60 * 300
 
@@ -171,12 +173,14 @@ def test_replicates_are_kept_by_themselves_where_they_fit():
     assert "regret" not in xl.simulate(xl.agents.ucb1(), FIVE, 15, 30_000, memory=1 << 20)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", CURVES)
 def test_means_and_standard_errors_are_those_of_the_replicates(name, played):
     np.testing.assert_allclose(played[f"{name}_mean"], played[name].mean("replicate"), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(played[f"{name}_se"], stats.sem(played[name], axis=0), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.quick
 def test_visits_are_those_of_the_trajectories(played):
     seen = np.cumsum(played.choice.values[:, :, None] == np.arange(5), axis=1)
     np.testing.assert_allclose(played.visits_mean, seen.mean(0), rtol=1e-12)
@@ -214,10 +218,12 @@ def test_observed_regret_is_the_best_mean_less_the_rewards(played):
     np.testing.assert_allclose(played.observed_regret, expected, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.quick
 def test_regret_is_the_gaps_of_the_arms_chosen(played):
     np.testing.assert_allclose(played.regret, FIVE.gaps[played.choice.values].cumsum(1), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.quick
 def test_observed_regret_is_regret_on_average(played):
     apart = played.observed_regret - played.regret
     z = apart.mean("replicate") / (apart.std("replicate") / math.sqrt(300))
@@ -334,11 +340,13 @@ def test_random_costs_are_drawn_anew_for_every_move():
     assert len(np.unique(paid[paid > 0])) > 0.99 * (paid > 0).sum()
 
 
+@pytest.mark.quick
 def test_fixed_costs_are_paid_from_where_one_was_to_where_one_goes(played):
     arms = played.choice.values
     np.testing.assert_allclose(np.diff(played.cost), COSTS[arms[:, :-1], arms[:, 1:]], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.quick
 def test_transitions_are_changes_of_arm(played):
     np.testing.assert_array_equal(np.diff(played.transitions), np.diff(played.choice) != 0)
 

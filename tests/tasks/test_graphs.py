@@ -13,6 +13,8 @@ import explorelab as xl
 from explorelab.errors import InputError
 from explorelab.tasks.graphs import Moves, moves
 
+pytestmark = pytest.mark.quick
+
 TINY, HUGE = 1e-300, 1e300
 
 

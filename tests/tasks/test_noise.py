@@ -13,6 +13,8 @@ from explorelab.errors import InputError
 from explorelab.tasks import Noise
 from explorelab.tasks.noise import NOISES, noise_kind, scale_for
 
+pytestmark = pytest.mark.quick
+
 SCALE, N = 3.0, 100_000
 every_kind = pytest.mark.parametrize("kind", NOISES.values(), ids=NOISES)
 

@@ -18,6 +18,8 @@ from explorelab.study.config.fields import Problems, read_toml
 from explorelab.tasks import Task, integer_noise, with_noise
 from explorelab.tasks.task_table import CHOICES_KEYS, task_keys
 
+pytestmark = pytest.mark.quick
+
 
 def in_a_run(file: Path) -> Task:
     return run_file.build_task(run_file.read_spec(file).task)

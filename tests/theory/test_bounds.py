@@ -11,6 +11,8 @@ import xarray as xr
 import explorelab as xl
 from explorelab import theory
 
+pytestmark = pytest.mark.quick
+
 TEN = xl.tasks.bandit(np.linspace(0, 1, 10))
 LINE = xl.tasks.on_graph(xl.tasks.profile("B", 6.25))
 

@@ -9,6 +9,8 @@ import pytest
 import explorelab as xl
 from explorelab import theory
 
+pytestmark = pytest.mark.quick
+
 TIMES = [10, 100, 1000, 10_000, 100_000]
 
 FIVE = xl.tasks.bandit([0.0, 0.25, 0.5, 0.75, 1.0], 0.1)

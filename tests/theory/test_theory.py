@@ -10,6 +10,8 @@ from explorelab.errors import InputError
 from explorelab.theory import corrected, published
 from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, sum_over_blocks, sum_over_times
 
+pytestmark = pytest.mark.quick
+
 PROFILE_B = np.array([35.0, 27, 20, 15, 13, 17, 25, 38, 50, 60])
 ONE_APART = [0.0, 1.0]
 ALPHAS = np.exp(np.linspace(math.log(1e-300), math.log(1 / math.sqrt(2 * math.pi)) - 1e-9, 200_001))

@@ -70,6 +70,7 @@ def test_probabilities_are_those_of_adaptive_quadrature(case):
     np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.quick
 def test_two_arms_have_the_probability_of_their_difference():
     gap = np.array([0.1, 3.0, 15.0, 40.0, 900.0])
     for sd in ([1.0, 1.0], [1.0, 0.05], [0.05, 1.0], [3.0, 0.0]):

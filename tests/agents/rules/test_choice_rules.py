@@ -134,24 +134,29 @@ def feedback(values, t):
     return np.exp(choice.softmax_feedback.log_probs({}, None, jnp.asarray(values), moment, None))
 
 
+@pytest.mark.quick
 def test_feedback_at_the_first_step_with_different_limits_is_uniform():
     np.testing.assert_allclose(feedback([1.0, 2.0, 5.0], 1), 1 / 3, rtol=1e-6)
 
 
+@pytest.mark.quick
 def test_feedback_at_the_first_step_with_two_equal_limits_has_temperature_one():
     np.testing.assert_allclose(feedback([1.0, 1.0, 2.0], 1), np.exp([1, 1, 2]) / np.exp([1, 1, 2]).sum(), rtol=1e-6)
 
 
+@pytest.mark.quick
 def test_feedback_later_with_two_equal_limits_is_uniform_over_the_best():
     np.testing.assert_allclose(feedback([1.0, 3.0, 1.0, 3.0], 2), [0, 0.5, 0, 0.5])
 
 
+@pytest.mark.quick
 def test_feedback_later_is_a_softmax_at_the_smallest_gap_over_two_log_t():
     v = 0.5 / (2 * math.log(7))
     weight = np.exp(np.array([1.0, 2.5, 2.0]) / v - 2.5 / v)
     np.testing.assert_allclose(feedback([1.0, 2.5, 2.0], 7), weight / weight.sum(), rtol=1e-5)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("t", [1, 2, 9])
 def test_two_infinite_limits_differ_by_nothing(t):
     assert choice.smallest_gap(jnp.asarray([1.0, jnp.inf, 5.0, jnp.inf])) == 0
@@ -169,6 +174,7 @@ def test_infinite_values_come_first_at_any_temperature(temperature):
     np.testing.assert_allclose(p, [0.5, 0, 0.5])
 
 
+@pytest.mark.quick
 def test_temperature_zero_is_uniform_over_the_best():
     p = np.exp(choice.boltzmann(jnp.asarray([2.0, 1.0, 2.0, 1.9]), jnp.float32(0), None))
     np.testing.assert_allclose(p, [0.5, 0, 0.5, 0])
@@ -194,6 +200,7 @@ def test_large_values_do_not_overflow_a_softmax():
     np.testing.assert_allclose(p, [0.5, 0.5, 0])
 
 
+@pytest.mark.quick
 def test_a_draw_never_lands_on_a_last_arm_of_no_probability():
     log_probs = jnp.log(jnp.asarray([0.1] * 10 + [0.0]))
     assert int(choice.draw_from(log_probs, jnp.float32(1 - 2**-24))) == 9

@@ -8,6 +8,8 @@ import xarray as xr
 
 from explorelab.fitting.bayes.convergence import examined, people_converged
 
+pytestmark = pytest.mark.quick
+
 CHAINS, DRAWS = 4, 1000
 PEOPLE = ["anna", "ben", "carl"]
 
