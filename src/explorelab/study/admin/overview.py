@@ -16,6 +16,7 @@ from explorelab.study.admin.image import Image
 from explorelab.study.admin.live_regret import Forms, curves
 from explorelab.study.admin.quality import FOCUS, HIDDEN, NETWORK, n_events, quality
 from explorelab.study.config.design import BlockPlan, Study
+from explorelab.study.database.tables import Person
 from explorelab.study.session.doubts import doubts
 from explorelab.study.session.game import plans
 from explorelab.study.session.stages import ENDED, KEPT, PLAYED, UNDER_WAY, Stage
@@ -27,7 +28,7 @@ UNCHANGED_S = 10.0
 """How long an answer holds if nothing happens: with time, people count as gone and choices leave the last minute."""
 
 
-def place_of(study: Study, person: Any, plan: tuple[BlockPlan, ...], now: float) -> str:
+def place_of(study: Study, person: Person, plan: tuple[BlockPlan, ...], now: float) -> str:
     """Where someone is, as the page names it: one of PLACES."""
     if person.stage in ENDED:
         return str(person.stage)
@@ -38,7 +39,7 @@ def place_of(study: Study, person: Any, plan: tuple[BlockPlan, ...], now: float)
     return str(person.stage)
 
 
-def plan_of(study: Study, person: Any) -> tuple[BlockPlan, ...]:
+def plan_of(study: Study, person: Person) -> tuple[BlockPlan, ...]:
     """The blocks someone was promised; none before consent, or if the study no longer has the condition."""
     known = person.plan is not None or any(cell.name == person.cell for cell in study.cells)
     return plans(study, person) if known else ()
@@ -90,7 +91,7 @@ class Overviews:
         if not self._image.refresh(connection, now):
             self._forms.forget()
 
-    def _plan(self, person: Any) -> tuple[BlockPlan, ...]:
+    def _plan(self, person: Person) -> tuple[BlockPlan, ...]:
         key = person.cell, person.plan
         if key not in self._plans:
             self._plans[key] = plan_of(self._study, person)
@@ -145,12 +146,12 @@ class Overviews:
                 self._version = version
         self._rows_of = (self._image.version, now)
 
-    def _flags(self, person: Any) -> dict[str, int]:
+    def _flags(self, person: Person) -> dict[str, int]:
         """How many of someone's choices have each flag."""
         rows = self._image.rows_of.get(person.id, {}).values()
         return {flag: n for flag, each in self._image.sums.flags.items() if (n := sum(each[row] for row in rows))}
 
-    def _doubts(self, person: Any) -> tuple[str, ...]:
+    def _doubts(self, person: Person) -> tuple[str, ...]:
         """Why someone may not have played by hand or in time."""
         image = self._image
         if person.pilot:
@@ -159,7 +160,7 @@ class Overviews:
         made, missed = (sum(each[row] for row in rows) for each in image.sums[:2])
         return doubts(made, {**self._flags(person), "absent": missed}, image.events.get(person.id, ()))
 
-    def _row(self, person: Any, now: float) -> PersonRow:
+    def _row(self, person: Person, now: float) -> PersonRow:
         image, plan = self._image, self._plan(person)
         rows = image.rows_of.get(person.id, {})
         made, missed, _ = image.sums

@@ -12,7 +12,7 @@ from explorelab.study.admin.live_regret import form_of, regret_of
 from explorelab.study.admin.overview import place_of, plan_of
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, invalid
-from explorelab.study.database.tables import blocks, choices, consents, events, payments, people
+from explorelab.study.database.tables import Person, blocks, choices, consents, events, payments, people
 from explorelab.study.session.doubts import REASONS, doubted
 from explorelab.study.session.participants import erased
 from explorelab.study.session.stages import Stage
@@ -56,11 +56,11 @@ def _found(connection: Connection, code: str, locked: bool = False) -> Any:
     return person
 
 
-def _is_deleted(person: Any) -> bool:
+def _is_deleted(person: Person) -> bool:
     return bool(person.stage == Stage.WITHDRAWN and person.cell is None and person.seed == 0)
 
 
-def _blocks(connection: Connection, study: Study, person: Any) -> list[PersonBlock]:
+def _blocks(connection: Connection, study: Study, person: Person) -> list[PersonBlock]:
     made: dict[int, list[tuple[float, bool]]] = {}
     query = select(choices.c.block, choices.c.reward, choices.c.missed).where(choices.c.person == person.id)
     for number, drawn, missed in connection.execute(query.order_by(choices.c.block, choices.c.trial)):
@@ -81,7 +81,7 @@ def _blocks(connection: Connection, study: Study, person: Any) -> list[PersonBlo
     return found
 
 
-def _events(connection: Connection, person: Any) -> list[PersonEvent]:
+def _events(connection: Connection, person: Person) -> list[PersonEvent]:
     query = select(events).where(events.c.person == person.id).order_by(events.c.received_at.desc(), events.c.id.desc())
     return [
         PersonEvent(kind=row.kind, at=row.received_at, block=row.block, trial=row.trial, value=row.value)

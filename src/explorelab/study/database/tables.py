@@ -5,6 +5,8 @@ Times are UTC, in seconds since 1970 as the server's clock had them.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -68,6 +70,38 @@ people = Table(
     Column("first_session", String(128)),  # the platform's session as first seen: the other proof of being this person
     Index("people_stage", "stage", "pilot"),
 )  # fmt: skip
+
+
+class Person(Protocol):
+    """A row of `people`, as far as types go; the comments of the table say what each column holds."""
+
+    id: int
+    code: str
+    identity: str
+    source: str
+    platform_id: str | None
+    platform_session: str | None
+    platform_study: str | None
+    submit_to: str | None
+    pilot: bool
+    seed: int
+    stage: str
+    cell: str | None
+    block: int
+    begun: bool
+    epoch: int
+    page: str
+    points: float
+    arrived_at: float
+    seen_at: float
+    finished_at: float | None
+    agent: str | None
+    bonus: float | None
+    plan: str | None
+    terms: str | None
+    browser: str | None
+    first_session: str | None
+
 
 consents = Table(
     "consents", metadata,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from explorelab.study.config.design import BlockPlan, Study, reward
 from explorelab.study.database.refusals import invalid, not_now, out_of_order
-from explorelab.study.database.tables import blocks, choices, people
+from explorelab.study.database.tables import Person, blocks, choices, people
 from explorelab.study.session.assignment import cell_named
 from explorelab.study.session.choice_fields import KEPT, ChoiceMade
 from explorelab.study.session.stages import UNDER_WAY, Stage
@@ -91,14 +91,14 @@ class Place(NamedTuple):
     """When the first click of the last choice came, by its clock."""
 
 
-def plans(study: Study, person: Any) -> tuple[BlockPlan, ...]:
+def plans(study: Study, person: Person) -> tuple[BlockPlan, ...]:
     """The blocks of this person, as promised when they agreed to take part."""
     if person.plan is None:
         return study.plan(cell_named(study, person.cell))
     return tuple(BlockPlan(**block) for block in json.loads(person.plan))
 
 
-def begin(connection: Connection, study: Study, person: Any, number: int, now: float) -> None:
+def begin(connection: Connection, study: Study, person: Person, number: int, now: float) -> None:
     """Begin a block with both dots on a random square; repeating this changes nothing."""
     if person.stage not in UNDER_WAY:
         raise not_now("Blocks are played between consent and debriefing.")
@@ -117,12 +117,12 @@ def start_square(seed: int, number: int, n_arms: int) -> int:
     return int(np.random.default_rng([seed, number, START]).integers(n_arms))
 
 
-def block_of(connection: Connection, person: Any, number: int) -> Any:
+def block_of(connection: Connection, person: Person, number: int) -> Any:
     """A block that has begun, or None."""
     return connection.execute(_BLOCK, {"of_person": person.id, "of_block": number}).one_or_none()
 
 
-def place_of(connection: Connection, person: Any, block: Any) -> Place:
+def place_of(connection: Connection, person: Person, block: Any) -> Place:
     """The state of the block: after its last choice, or at its start."""
     last = connection.execute(_LAST, {"of_person": person.id, "of_block": block.number}).one_or_none()
     if last is None:
@@ -135,7 +135,7 @@ def _yellow(block: Any, choice: Any) -> int:
     return int(choice.goal if block.dynamic == "travel" else choice.arm)
 
 
-def choose(connection: Connection, study: Study, person: Any, report: Report, now: float) -> Made:
+def choose(connection: Connection, study: Study, person: Person, report: Report, now: float) -> Made:
     """Store the choice and return it; if it was stored before, return that one, whatever is reported now."""
     block = block_of(connection, person, report.block)
     place = place_of(connection, person, block) if block is not None else None
@@ -188,7 +188,7 @@ def slack_s(clock_ms: float) -> float:
     return min(max(0.1 * clock_ms, 2.0), 250.0) / 1000
 
 
-def _flags(person: Any, block: Any, place: Place, report: Report, waited_s: float) -> str:
+def _flags(person: Person, block: Any, place: Place, report: Report, waited_s: float) -> str:
     """Flags of a choice: what is doubtful or worth knowing; a choice that came impossibly soon is refused.
 
     An honest clock starts after the last answer was sent, so that the server sees at least as much time pass. Where that is
@@ -212,7 +212,9 @@ def _flags(person: Any, block: Any, place: Place, report: Report, waited_s: floa
     return " ".join(name for name, so in found.items() if so)
 
 
-def _advance(connection: Connection, study: Study, person: Any, block: Any, trial: int, points: float, now: float) -> None:
+def _advance(
+    connection: Connection, study: Study, person: Person, block: Any, trial: int, points: float, now: float
+) -> None:
     """The person after a choice: perhaps at the end of a block, or of all of them."""
     over = trial + 1 == block.n_trials
     last = over and block.number + 1 == len(plans(study, person))
@@ -222,19 +224,19 @@ def _advance(connection: Connection, study: Study, person: Any, block: Any, tria
     connection.execute(_ADVANCE, {"of_person": person.id, **new})
 
 
-def points_of(connection: Connection, person: Any, number: int, until: int | None = None) -> float:
+def points_of(connection: Connection, person: Person, number: int, until: int | None = None) -> float:
     """The points of a block, up to and with a trial."""
     key = {"of_person": person.id, "of_block": number, "of_trial": START if until is None else until}
     return float(connection.execute(_POINTS, key).scalar_one())
 
 
 def _made(
-    connection: Connection, points: float, person: Any, block: Any, trial: int, arm: int, goal: int, drawn: float
+    connection: Connection, points: float, person: Person, block: Any, trial: int, arm: int, goal: int, drawn: float
 ) -> Made:
     in_block = points_of(connection, person, block.number, trial)
     yellow = goal if block.dynamic == "travel" else arm
     return Made(trial, arm, yellow, drawn, points, in_block, block.n_trials - trial - 1)
 
 
-def _change(connection: Connection, person: Any, **values: Any) -> None:
+def _change(connection: Connection, person: Person, **values: Any) -> None:
     connection.execute(update(people).where(people.c.id == person.id).values(values))

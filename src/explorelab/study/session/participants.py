@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
 from explorelab.study.database.store import remembered
-from explorelab.study.database.tables import blocks, choices, consents, deletions, events, people
+from explorelab.study.database.tables import Person, blocks, choices, consents, deletions, events, people
 from explorelab.study.session.assignment import assign
 from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, new_code, proven
 from explorelab.study.session.stages import ENDED, PLACE_OPEN, UNDER_WAY, Stage
@@ -72,7 +72,7 @@ def _make_room(connection: Connection, known: Any) -> None:
     _change(connection, known, identity=identity_of("aside", known.code))
 
 
-def _hold_place(connection: Connection, person: Any) -> None:
+def _hold_place(connection: Connection, person: Person) -> None:
     """Reserve the person's ID; whoever agrees first gets it."""
     if person.platform_id is None:
         return
@@ -85,7 +85,7 @@ def _hold_place(connection: Connection, person: Any) -> None:
         _change(connection, person, identity=identity)
 
 
-def expired(person: Any, study: Study, now: float) -> bool:
+def expired(person: Person, study: Study, now: float) -> bool:
     """Whether someone who is taking part has stayed away too long."""
     return person.stage in UNDER_WAY and now - person.seen_at > 60 * study.server.return_within_minutes
 
@@ -100,7 +100,7 @@ def found(connection: Connection, code: str, epoch: int | None, locked: bool = T
     return person
 
 
-def in_time(study: Study, person: Any, now: float) -> Any:
+def in_time(study: Study, person: Person, now: float) -> Any:
     """The person, unless they stayed away too long and their place in the design has been given to someone else."""
     if expired(person, study, now):
         raise not_now("You have been away too long to continue this study.")
@@ -112,7 +112,7 @@ def version_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def consent(connection: Connection, study: Study, person: Any, agreed: bool, version: str, now: float) -> Any:
+def consent(connection: Connection, study: Study, person: Person, agreed: bool, version: str, now: float) -> Any:
     """The person after their answer; repeating the same answer changes nothing."""
     text = study.texts.pages[Stage.CONSENT]
     earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
@@ -137,7 +137,7 @@ def consent(connection: Connection, study: Study, person: Any, agreed: bool, ver
     return _row(connection, person.id)
 
 
-def finish(connection: Connection, person: Any, now: float) -> Any:
+def finish(connection: Connection, person: Person, now: float) -> Any:
     """The person at the end; they have read the debriefing."""
     if person.stage == Stage.FINISHED:
         return person
@@ -147,7 +147,7 @@ def finish(connection: Connection, person: Any, now: float) -> Any:
     return _row(connection, person.id)
 
 
-def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> Any:
+def withdraw(connection: Connection, person: Person, erase: bool, now: float) -> Any:
     """The person after leaving; if they wish, with everything of theirs deleted."""
     if person.stage == Stage.DECLINED:
         raise not_now("Nothing is kept of someone who declined.")
@@ -159,7 +159,7 @@ def withdraw(connection: Connection, person: Any, erase: bool, now: float) -> An
     return _row(connection, person.id)
 
 
-def erased(connection: Connection, person: Any, by: str, now: float) -> int:
+def erased(connection: Connection, person: Person, by: str, now: float) -> int:
     """Delete everything about the person except the bare row, which prevents a second time; returns how many choices."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == person.id)
     n_choices = int(connection.execute(counted).scalar_one())
@@ -177,5 +177,5 @@ def _row(connection: Connection, number: int) -> Row[Any]:
     return connection.execute(select(people).where(people.c.id == number)).one()
 
 
-def _change(connection: Connection, person: Any, **values: Any) -> None:
+def _change(connection: Connection, person: Person, **values: Any) -> None:
     connection.execute(update(people).where(people.c.id == person.id).values(values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from explorelab.study.config.design import Completion, Study
 from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import texts_for
+from explorelab.study.database.tables import Person
 from explorelab.study.session import game
 from explorelab.study.session.participants import version_of
 from explorelab.study.session.stages import Stage
@@ -138,7 +139,7 @@ def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None =
     )  # fmt: skip
 
 
-def state_of(connection: Connection, study: Study, person: Any) -> State:
+def state_of(connection: Connection, study: Study, person: Person) -> State:
     """What this person's page shows now."""
     stage = Stage.READY if person.stage == Stage.PLAY and not person.begun else Stage(person.stage)
     terms = terms_of(study, person)
@@ -157,7 +158,7 @@ def state_of(connection: Connection, study: Study, person: Any) -> State:
     return state
 
 
-def _completion(completion: Completion, person: Any) -> CompletionShown:
+def _completion(completion: Completion, person: Person) -> CompletionShown:
     """How this person leaves; without a platform that identifies them, with a code that does."""
     code, redirect = completion.code, completion.redirect
     redirect = redirect.replace("{code}", quote(code, safe=""))
@@ -167,7 +168,7 @@ def _completion(completion: Completion, person: Any) -> CompletionShown:
     return CompletionShown(code=code, redirect=redirect, submit_to=person.submit_to)
 
 
-def _block(connection: Connection, study: Study, person: Any) -> BlockShown:
+def _block(connection: Connection, study: Study, person: Person) -> BlockShown:
     plans = game.plans(study, person)
     plan = plans[person.block]
     kinds = [each.kind for each in plans]

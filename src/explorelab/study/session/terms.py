@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
 from explorelab.study.config.design import Completion, Payment, Study
-from explorelab.study.database.tables import people
+from explorelab.study.database.tables import Person, people
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ def offered(study: Study) -> str:
     return json.dumps(asdict(Terms(study.payment, study.completion)), sort_keys=True)
 
 
-def terms_of(study: Study, person: Any) -> Terms:
+def terms_of(study: Study, person: Person) -> Terms:
     """The terms that this person agreed to; before consent, those that are offered."""
     return Terms(study.payment, study.completion) if person.terms is None else _read(person.terms)
 
@@ -37,7 +36,7 @@ def _read(text: str) -> Terms:
     return Terms(Payment(**told["payment"]), Completion(**told["completion"]))
 
 
-def bonus_of(study: Study, person: Any) -> float:
+def bonus_of(study: Study, person: Person) -> float:
     """The person's bonus, as shown to them and under their own terms."""
     return float(terms_of(study, person).payment.bonus(person.points) if person.bonus is None else person.bonus)
 

@@ -6,13 +6,12 @@ The clock is looked at after the person was found: on PostgreSQL that may have m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import taken_over
-from explorelab.study.database.tables import events
+from explorelab.study.database.tables import Person, events
 from explorelab.study.session import game, participants
 from explorelab.study.session.choice_fields import Choosing
 from explorelab.study.session.identity import Arrival
@@ -98,7 +97,7 @@ def withdraw(connection: Connection, study: Study, code: str, asked: Withdrawing
     return state_of(connection, study, participants.withdraw(connection, person, asked.delete, now()))
 
 
-def _state_in_time(connection: Connection, study: Study, person: Any, now: Clock) -> State:
+def _state_in_time(connection: Connection, study: Study, person: Person, now: Clock) -> State:
     if participants.expired(person, study, now()):
         return bare_state(study, Stage.EXPIRED, person.epoch)
     return state_of(connection, study, person)
