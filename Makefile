@@ -23,7 +23,7 @@ test: setup page  ## the tests
 	$(PYTHON) -m pytest -q -n $$(($$(nproc) + 1)) --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-quick: setup page  ## some of each subject, in about a minute
-	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "quick and not slow"
+	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m quick
 
 test-slow: setup page  ## long statistical runs too
 	@scripts/packages.sh chromium postgresql

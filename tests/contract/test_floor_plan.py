@@ -95,3 +95,12 @@ def test_files_that_contributors_are_sent_to_exist(page: str) -> None:
 def test_the_picture_of_the_layers_shows_those_that_are_checked() -> None:
     drawn = runpy.run_path(str(ROOT / "scripts" / "architecture.py"))["picture"]()
     assert (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8") == drawn
+
+
+@pytest.mark.parametrize("folder", sorted({path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py")}))
+def test_every_folder_of_tests_has_some_that_are_quick(folder: str) -> None:
+    marked = [
+        path for path in (TESTS / folder).rglob("test_*.py") if "pytest.mark.quick" in path.read_text(encoding="utf-8")
+    ]
+    # Those of the study all need a server.
+    assert marked or folder == "study"

@@ -17,8 +17,6 @@ from explorelab.plots.words import name_of, named
 from explorelab.simulation.run_file import FILES_WANTED
 from tests.support.beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR
 
-pytestmark = pytest.mark.quick
-
 
 def with_every_habit(build):
     """The agent with all the habits that it does not have yet."""
@@ -42,22 +40,26 @@ HELD = set().union(*(agent.params for agent in AGENTS.values()))
 # Every parameter has a row, and every row a parameter -----------------------------------------------------------------
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("parameter", sorted(GIVEN | HELD))
 def test_every_parameter_has_a_row(parameter):
     assert parameter in PARAMETERS
     assert PARAMETERS[parameter].made == (parameter not in GIVEN)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("parameter", PARAMETERS)
 def test_every_row_belongs_to_some_agent(parameter):
     assert parameter in GIVEN | HELD
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", AGENTS)
 def test_whatever_is_free_by_default_can_be_sought(name):
     assert set(AGENTS[name].free) <= searchable().keys()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("row", PARAMETERS.values(), ids=PARAMETERS)
 def test_readers_are_told_every_parameter_in_words(row):
     assert "_" not in name_of(row.name)

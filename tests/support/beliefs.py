@@ -1,5 +1,8 @@
 """Agents and beliefs to put choice rules and indices to the test: what an agent believes after a given history."""
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -73,6 +76,9 @@ def full_params(agent, noise_var=NOISE_VAR, horizon=HORIZON, n_arms=N_ARMS, dist
     return prepared(agent.rule, params, Ways(jnp.asarray(distances, dtype), jnp.asarray(distances, dtype)))
 
 
+QUICKLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+"""For programs that run a few dozen times: what counts is how soon they are compiled."""
+
 ROOM = 12
 """Rewards that a belief has room for, however few there are: beliefs of one size need no new program."""
 
@@ -82,15 +88,16 @@ def belief_after(agent, params, history, n_arms=N_ARMS):
     learner = agent.rule.learner
     belief = learner.resize(params, learner.init(params, n_arms), max(len(history), ROOM))
     for arm, reward in history:
-        belief = learner.update(params, belief, jnp.int32(arm), jnp.asarray(reward, belief.mean.dtype))
+        belief = _updated(learner, params, belief, jnp.int32(arm), jnp.asarray(reward, belief.mean.dtype))
     return belief
+
+
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _updated(learner, params, belief, arm, reward):
+    return learner.update(params, belief, arm, reward)
 
 
 def moment_after(history):
     """The decision that follows this history, when one decision is made at every step."""
     position = history[-1][0] if history else -1
     return Moment(jnp.int32(len(history) + 1), jnp.int32(len(history)), jnp.int32(position))
-
-
-QUICKLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-"""For programs that run a few dozen times: what counts is how soon they are compiled."""

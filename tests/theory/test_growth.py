@@ -9,8 +9,6 @@ import pytest
 import explorelab as xl
 from explorelab import theory
 
-pytestmark = pytest.mark.quick
-
 TIMES = [10, 100, 1000, 10_000, 100_000]
 
 FIVE = xl.tasks.bandit([0.0, 0.25, 0.5, 0.75, 1.0], 0.1)
@@ -121,6 +119,7 @@ def test_the_slope_against_log_t_is_near_the_smallest_possible(algorithm):
     assert smallest - 3 * error < slope < 1.25 * smallest + 3 * error
 
 
+@pytest.mark.quick
 def test_a_constant_temperature_has_linear_regret():
     """The growth tests can tell: here a second decade adds ten times what the first did."""
     result = xl.simulate(xl.agents.stochastic_ucl(temperature=0.5), FIVE, 10_000, 100, 2, times=[100, 1000, 10_000])

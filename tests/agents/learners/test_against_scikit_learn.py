@@ -1,5 +1,6 @@
 """Correlated deterministic UCL against a loop around scikit-learn's Gaussian process, on the paper's grid."""
 
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -29,6 +30,7 @@ def scikit_learn_limits(kernel, places, arms, rewards):
     return PRIOR_MEAN + mean + sd * -NormalDist().inv_cdf(1 / (reference.K * (len(arms) + 1)))
 
 
+@cache
 def choices_that_agree(name, length_scale, horizon, seed):
     """At how many steps the arms are equal, and at how many of these the mirror image of an arm was as good to 1e-9.
 
