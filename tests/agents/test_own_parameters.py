@@ -1,6 +1,7 @@
 """Parameters of a user's own, in agents that are composed outside the package."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +11,7 @@ import pytest
 import explorelab as xl
 from explorelab.agents.factors import Agent, Learner, Rule
 from explorelab.agents.learners.trackers import DeltaBelief, update_delta
-from explorelab.agents.parameters import Units, searchable
+from explorelab.agents.parameters import _ADDED, Units, searchable
 from explorelab.agents.rules import choice, commitment
 from explorelab.errors import InputError
 from explorelab.fitting.model import prepare
@@ -38,6 +39,13 @@ AGENT = Agent(
     {"hope": 1.0, "curiosity": 0.5, "learning_rate": 0.4, "temperature": 0.5},
     free=("hope", "curiosity", "temperature"),
 )
+
+
+@pytest.fixture(autouse=True)
+def _forgotten_afterwards():
+    """Other tests of this process look at every parameter that is known."""
+    with patch.dict(_ADDED):
+        yield
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_a_tie_goes_to_fewer_parameters(compared):
 
 def test_one_block_is_compared_by_bic(people):
     first = people.rows(people.block == "1")
-    with pytest.raises(InputError, match="people with one block"):
+    with pytest.raises(InputError, match="people with only one block"):
         compare(first, MODELS[:2], criterion="cv")
     assert compare(first, MODELS[:2], n_starts=1).attrs["criterion"] == "bic"
 

@@ -169,9 +169,9 @@ def test_a_name_means_one_thing():
     assert list(HABITS)[-2:] == ["rightward", "lapse"]
     with pytest.raises(InputError, match="there is already a noise named 'integer'"):
         add_noise(replace(COIN, name="other", aliases=("integer",)))
-    with pytest.raises(InputError, match="there is a habit 'stay' already"):
+    with pytest.raises(InputError, match="there is already a habit 'stay'"):
         add_habit("stay", RIGHTWARD)
-    with pytest.raises(InputError, match="there is a habit with the parameter 'lapse' already"):
+    with pytest.raises(InputError, match="there is already a habit with the parameter 'lapse'"):
         add_habit("other", RIGHTWARD._replace(parameter="lapse"))
     with pytest.raises(InputError, match="unknown noise 'coins': did you mean 'coin'"):
         Noise("coins", 1.0)

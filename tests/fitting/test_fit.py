@@ -270,7 +270,7 @@ def test_a_fold_is_fitted_without_its_block(several):
 
 
 def test_left_out_likelihood_is_that_of_a_fit_to_the_others(several):
-    result = left_out_blocks.cross_validate(several, "delta-rule", "ml", starts=2)["folds"].to_dataset()
+    result = left_out_blocks.cross_validate(several, "delta-rule", "ml", n_starts=2)["folds"].to_dataset()
     first = result.isel(fold=0)
     others = several.rows((several.participant == 0) & (np.arange(several.n_rows) != int(first.row)))
     alone = estimates(fit(others, "delta-rule", "ml", n_starts=2, space=_same_space(several)))

@@ -122,7 +122,7 @@ def test_fitted_curves_are_those_that_were_scored():
     [
         ([1.0], {}, "at least 2 times"),
         ([1.0, float("nan")], {}, "NaN"),
-        ([1.0, 2.0], {"times": [1, 2, 3]}, "one for each of the 2 points"),
+        ([1.0, 2.0], {"times": [1, 2, 3]}, "one value for each of the 2 points"),
         ([1.0, 2.0], {"times": [0, 1]}, "above 0"),
         ([1.0, 2.0], {"times": [2, 2]}, "must not all be the same"),
         ([1.0, 2.0], {"power": "loglog"}, "did you mean 'log-log'"),
