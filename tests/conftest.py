@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 
@@ -38,6 +39,17 @@ def _compiled_programs_fit_in_memory() -> Iterator[None]:
     yield
     if "jax" in sys.modules and _mappings() > MOST_MAPPINGS:
         sys.modules["jax"].clear_caches()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tables_stay_as_they_are() -> Iterator[None]:
+    """What the tests of one file add to the package's tables, those of the next do not find."""
+    from explorelab.agents.parameters import _ADDED
+    from explorelab.agents.rules.habits import HABITS
+    from explorelab.tasks.noise import NOISES
+
+    with patch.dict(_ADDED), patch.dict(HABITS), patch.dict(NOISES):
+        yield
 
 
 def _mappings() -> int:

@@ -43,7 +43,7 @@ AGENT = Agent(
 
 @pytest.fixture(autouse=True)
 def _forgotten_afterwards():
-    """Other tests of this process look at every parameter that is known."""
+    """Each test starts from the package's own parameters."""
     with patch.dict(_ADDED):
         yield
 

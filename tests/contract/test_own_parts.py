@@ -1,10 +1,8 @@
 """Parts that a user writes: a learner, a limit, a habit and a noise of one's own simulate, fit and play live like ours."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +20,6 @@ from explorelab.simulation import chance
 from explorelab.study.config.design import reward
 from explorelab.study.robots.minds import Mind
 from explorelab.tasks import Noise, NoiseKind, add_noise
-from explorelab.tasks.noise import NOISES
 from tests.support.study.small_study import small_study
 
 # What the user writes -------------------------------------------------------------------------------------------------
@@ -71,12 +68,9 @@ RIGHTWARD = Habit(rightward, "rightward_pull", 0.8)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def in_the_tables() -> Iterator[None]:
-    """A user enters them for good; here they leave again, so that other tests find the tables as they were."""
-    with patch.dict(NOISES), patch.dict(HABITS):
-        add_noise(COIN)
-        add_habit("rightward", RIGHTWARD)
-        yield
+def in_the_tables() -> None:
+    add_noise(COIN)
+    add_habit("rightward", RIGHTWARD)
 
 
 FADING = Learner("fading", lambda params, distances: params, before_any, after_one)
