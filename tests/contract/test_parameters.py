@@ -54,6 +54,20 @@ def test_every_row_belongs_to_some_agent(parameter):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("row", PARAMETERS.values(), ids=PARAMETERS)
+def test_every_row_that_users_give_says_what_it_means(row):
+    assert row.made or row.meaning.endswith(".")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", xl.agents.AGENTS)
+def test_every_named_agent_is_a_public_function(name):
+    function = name.replace("-", "_")
+    assert function in xl.agents.__all__
+    assert getattr(xl.agents, function) is xl.agents.AGENTS[name]
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize("name", AGENTS)
 def test_whatever_is_free_by_default_can_be_sought(name):
     assert set(AGENTS[name].free) <= searchable().keys()

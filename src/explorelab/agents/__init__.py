@@ -9,51 +9,13 @@ from explorelab.agents.factors import (
     Moment,
     Rule,
 )
-from explorelab.agents.named.human import (
-    delta_rule,
-    gp_ucb_constant,
-    kalman_thompson,
-    kalman_ucb,
-    kalman_value,
-    local_search,
-    random_choice,
-    situated_ucl,
-    variance_greedy,
-    win_stay_lose_shift,
-)
-from explorelab.agents.named.rivals import (
-    agrawal_hedge_teneketzis,
-    bayes_ucb,
-    boltzmann,
-    epsilon_greedy,
-    epsilon_n_greedy,
-    gittins,
-    gp_ucb,
-    kl_ucb,
-    knowledge_gradient,
-    mean_greedy,
-    thompson,
-    ucb1,
-    ucb1_normal,
-    ucb2,
-    ucb_v,
-)
-from explorelab.agents.named.ucl import (
-    block_ucl,
-    deterministic_ucl,
-    stochastic_ucl,
-)
-from explorelab.agents.parameters import (
-    add_parameter,
-)
-from explorelab.agents.registry import (
-    AGENTS,
-)
-from explorelab.agents.rules.habits import (
-    Habit,
-    add_habit,
-    with_habits,
-)
+from explorelab.agents.named import human, rivals, ucl
+from explorelab.agents.named.human import *  # noqa: F403
+from explorelab.agents.named.rivals import *  # noqa: F403
+from explorelab.agents.named.ucl import *  # noqa: F403
+from explorelab.agents.parameters import add_parameter
+from explorelab.agents.registry import AGENTS
+from explorelab.agents.rules.habits import Habit, add_habit, with_habits
 
 __all__ = [
     "AGENTS",
@@ -67,33 +29,9 @@ __all__ = [
     "Rule",
     "add_habit",
     "add_parameter",
-    "agrawal_hedge_teneketzis",
-    "bayes_ucb",
-    "block_ucl",
-    "boltzmann",
-    "delta_rule",
-    "deterministic_ucl",
-    "epsilon_greedy",
-    "epsilon_n_greedy",
-    "gittins",
-    "gp_ucb",
-    "gp_ucb_constant",
-    "kalman_thompson",
-    "kalman_ucb",
-    "kalman_value",
-    "kl_ucb",
-    "knowledge_gradient",
-    "local_search",
-    "mean_greedy",
-    "random_choice",
-    "situated_ucl",
-    "stochastic_ucl",
-    "thompson",
-    "ucb1",
-    "ucb1_normal",
-    "ucb2",
-    "ucb_v",
-    "variance_greedy",
-    "win_stay_lose_shift",
     "with_habits",
 ]
+# The named agents: each module lists its own.
+__all__ += human.__all__
+__all__ += rivals.__all__
+__all__ += ucl.__all__

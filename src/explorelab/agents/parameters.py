@@ -72,6 +72,8 @@ class Parameter:
     """Whether None leaves it out."""
     made: bool = False
     """Whether a builder computes it from other parameters, so that users never give it."""
+    meaning: str = ""
+    """What it means, in a sentence, for the docstrings of agents."""
 
     @property
     def in_words(self) -> str:
@@ -127,47 +129,104 @@ GROWTH = {"at_least": 1e-5, "below": 1, "why": "with less, an arm's first 100 00
 
 _ROWS = (
     # What is believed before anything is seen, and how rewards change it.
-    Parameter("prior_mean", "μ₀", seek=_seek_prior_mean, shape="one for each arm"),
+    Parameter(
+        "prior_mean", "μ₀", seek=_seek_prior_mean, shape="one for each arm",
+        meaning="Expected reward before anything is seen: one number, or one per arm.",
+    ),
     Parameter(
         "prior_var", "σ₀²", "prior variance", {"at_least": 0, "infinite": True}, _about(lambda u: u.reward_sd**2),
         shape="one for each arm", variance=True, divides=True,
+        meaning="Variance of the prior: one number, or one per arm; infinite for an uninformative prior.",
     ),
-    Parameter("length_scale", "λ", allowed=NOT_NEGATIVE, seek=_seek_length_scale),
-    Parameter("prior_cov", "Σ₀", "prior covariance", shape="matrix", variance=True),
+    Parameter(
+        "length_scale", "λ", allowed=NOT_NEGATIVE, seek=_seek_length_scale,
+        meaning="Distance over which arms are believed to be alike; 0 for independent arms.",
+    ),
+    Parameter(
+        "prior_cov", "Σ₀", "prior covariance", shape="matrix", variance=True,
+        meaning="Covariance matrix of the prior, instead of prior_var, length_scale and kernel.",
+    ),
     Parameter(
         "noise_var", "σₛ²", "noise variance", POSITIVE, _about(lambda u: 0.1 * u.reward_sd**2),
         variance=True, divides=True, optional=True,
+        meaning="Variance of the reward noise that the agent assumes; by default the task's.",
     ),
     Parameter(
         "drift_var", "", "drift variance", NOT_NEGATIVE, _about(lambda u: 0.05 * u.reward_sd**2), variance=True,
+        meaning="Variance by which each arm is believed to drift from trial to trial.",
     ),
-    Parameter("learning_rate", allowed=PROBABILITY, seek=_share(0.4, 1.5)),
+    Parameter(
+        "learning_rate", allowed=PROBABILITY, seek=_share(0.4, 1.5),
+        meaning="Share of the way that an expected reward moves towards each reward.",
+    ),
     # What arms are worth.
-    Parameter("credibility_scale", "K", allowed=SCALE_OF_LIMIT, seek=_within(2.0, 1e4, 4.1327, 0.7, "log")),
-    Parameter("credibility_power", "a", allowed=POSITIVE, seek=_within(0.01, 20.0, 1.0, 0.7, "log")),
-    Parameter("bonus", seek=_within(-10.0, 10.0, 0.5, 1.0)),
-    Parameter("reward_range", allowed=POSITIVE),
-    Parameter("alpha", allowed=GROWTH),
-    Parameter("exploration_rate", allowed=POSITIVE),
-    Parameter("range_weight", allowed=NOT_NEGATIVE),
-    Parameter("log_power", allowed=NOT_NEGATIVE),
-    Parameter("failure_probability", allowed=BETWEEN_0_AND_1, divides=True),
-    Parameter("beta_scale", allowed=POSITIVE),
-    Parameter("discount", allowed=BETWEEN_0_AND_1),
-    Parameter("leader_share", allowed=BETWEEN_0_AND_1, optional=True),
+    Parameter(
+        "credibility_scale", "K", allowed=SCALE_OF_LIMIT, seek=_within(2.0, 1e4, 4.1327, 0.7, "log"),
+        meaning="K of the credible limit's quantile, 1 - 1/(K t^a).",
+    ),
+    Parameter(
+        "credibility_power", "a", allowed=POSITIVE, seek=_within(0.01, 20.0, 1.0, 0.7, "log"),
+        meaning="a of the credible limit's quantile, 1 - 1/(K t^a).",
+    ),
+    Parameter(
+        "bonus", seek=_within(-10.0, 10.0, 0.5, 1.0),
+        meaning="Number of standard deviations added to the expected reward.",
+    ),
+    Parameter("reward_range", allowed=POSITIVE, meaning="The range b of rewards, which are assumed to lie in [0, b]."),
+    Parameter(
+        "alpha", allowed=GROWTH,
+        meaning="Growth of the epochs: each is longer than the last by a factor of 1 + alpha.",
+    ),
+    Parameter("exploration_rate", allowed=POSITIVE, meaning="zeta of the exploration function zeta log t."),
+    Parameter(
+        "range_weight", allowed=NOT_NEGATIVE,
+        meaning="The weight c of the term that depends on the range of rewards.",
+    ),
+    Parameter("log_power", allowed=NOT_NEGATIVE, meaning="The power c of the logarithmic term."),
+    Parameter(
+        "failure_probability", allowed=BETWEEN_0_AND_1, divides=True,
+        meaning="Probability delta with which the confidence bounds may fail.",
+    ),
+    Parameter("beta_scale", allowed=POSITIVE, meaning="Factor by which to multiply beta."),
+    Parameter("discount", allowed=BETWEEN_0_AND_1, meaning="Discount factor per trial, between 0 and 1."),
+    Parameter(
+        "leader_share", allowed=BETWEEN_0_AND_1, optional=True,
+        meaning="delta, the share of plays that an arm needs to lead: 0 < delta < 1/N^2, by default 1/(2 N^2).",
+    ),
     # How an arm is chosen.
-    Parameter("temperature", "υ", allowed=NOT_NEGATIVE, seek=_about(lambda u: 0.2 * u.reward_sd), divides=True),
-    Parameter("cooling_rate", "ν", allowed=POSITIVE, seek=_about(lambda u: 0.6 * u.reward_sd), divides=True),
-    Parameter("epsilon", allowed=PROBABILITY, seek=_share(0.1, 1.5)),
-    Parameter("epsilon_rate", allowed=POSITIVE),
-    Parameter("epsilon_gap", allowed=POSITIVE, divides=True),
-    Parameter("win_stay", allowed=PROBABILITY, seek=_share(0.5, 1.5)),
-    Parameter("lose_shift", allowed=PROBABILITY, seek=_share(0.5, 1.5)),
+    Parameter(
+        "temperature", "υ", allowed=NOT_NEGATIVE, seek=_about(lambda u: 0.2 * u.reward_sd), divides=True,
+        meaning="Temperature of the softmax, in units of reward.",
+    ),
+    Parameter(
+        "cooling_rate", "ν", allowed=POSITIVE, seek=_about(lambda u: 0.6 * u.reward_sd), divides=True,
+        meaning='nu of the temperature nu / log t, for cooling="log".',
+    ),
+    Parameter("epsilon", allowed=PROBABILITY, seek=_share(0.1, 1.5), meaning="Probability of choosing at random."),
+    Parameter("epsilon_rate", allowed=POSITIVE, meaning="c of epsilon_t = min(1, c N / (d^2 t))."),
+    Parameter(
+        "epsilon_gap", allowed=POSITIVE, divides=True,
+        meaning="d of epsilon_t = min(1, c N / (d^2 t)), at most the smallest gap.",
+    ),
+    Parameter(
+        "win_stay", allowed=PROBABILITY, seek=_share(0.5, 1.5),
+        meaning="Probability of choosing the same arm again after a win.",
+    ),
+    Parameter(
+        "lose_shift", allowed=PROBABILITY, seek=_share(0.5, 1.5),
+        meaning="Probability of choosing another arm after a loss.",
+    ),
     # Habits.
-    Parameter("stickiness", seek=_within(-10.0, 10.0, 0.0, 2.0)),
-    Parameter("travel_cost", seek=_within(-10.0, 15.0, 1.0, 1.5)),
-    Parameter("novelty", seek=_within(-15.0, 15.0, 0.0, 3.0)),
-    Parameter("lapse", allowed=PROBABILITY, seek=_share(0.05, 1.2)),
+    Parameter("stickiness", seek=_within(-10.0, 10.0, 0.0, 2.0), meaning="Pull of the last arm, in log-odds."),
+    Parameter(
+        "travel_cost", seek=_within(-10.0, 15.0, 1.0, 1.5),
+        meaning="How strongly distance from the last arm deters: log-odds per unit of log(1 + distance).",
+    ),
+    Parameter("novelty", seek=_within(-15.0, 15.0, 0.0, 3.0), meaning="Pull of arms never sampled, in log-odds."),
+    Parameter(
+        "lapse", allowed=PROBABILITY, seek=_share(0.05, 1.2),
+        meaning="Probability of choosing at random, whatever the rule.",
+    ),
     # Made of others.
     Parameter("ucb2_alpha", made=True),
     Parameter("ucb2_epochs", made=True),

@@ -12,6 +12,19 @@ from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.agents.rules.habits import habitual
 
+__all__ = [
+    "delta_rule",
+    "gp_ucb_constant",
+    "kalman_thompson",
+    "kalman_ucb",
+    "kalman_value",
+    "local_search",
+    "random_choice",
+    "situated_ucl",
+    "variance_greedy",
+    "win_stay_lose_shift",
+]
+
 SITUATED = ("stay", "travel", "novelty", "lapse")
 
 

@@ -15,6 +15,24 @@ from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.agents.rules.gittins_index import gittins_table
 
+__all__ = [
+    "agrawal_hedge_teneketzis",
+    "bayes_ucb",
+    "boltzmann",
+    "epsilon_greedy",
+    "epsilon_n_greedy",
+    "gittins",
+    "gp_ucb",
+    "kl_ucb",
+    "knowledge_gradient",
+    "mean_greedy",
+    "thompson",
+    "ucb1",
+    "ucb1_normal",
+    "ucb2",
+    "ucb_v",
+]
+
 
 @named_agent
 def ucb1(reward_range: Any = 1.0, ties: str = "lowest") -> Design:

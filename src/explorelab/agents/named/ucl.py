@@ -15,6 +15,12 @@ from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.errors import InputError
 
+__all__ = [
+    "block_ucl",
+    "deterministic_ucl",
+    "stochastic_ucl",
+]
+
 CREDIBILITY_SCALE = math.sqrt(2 * math.pi * math.e)
 """K of the paper's theorems, sqrt(2 pi e)."""
 
