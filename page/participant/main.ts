@@ -13,9 +13,6 @@ import { Texts } from "./texts";
 import { studyTimeline } from "./timeline";
 import { offerWithdrawal } from "./screens/withdraw";
 
-/** Screens on which people have agreed to take part and have not finished. */
-const CAN_WITHDRAW = ["instructions", "ready", "play", "debriefing"];
-
 const main = document.getElementById("main")!;
 const withdraw = document.getElementById("withdraw") as HTMLButtonElement;
 const pilot = pilotKey(location.href);
@@ -105,9 +102,10 @@ async function play(): Promise<void> {
   }
 }
 
-function screenIsShown(screen: string): void {
+function screenIsShown(screen: string, last = false): void {
   document.body.dataset.stage = screen;
-  withdraw.hidden = !CAN_WITHDRAW.includes(screen);
+  // On every screen between consent and the end.
+  withdraw.hidden = last || screen === "consent";
   if (screen === "play") return;
   window.scrollTo(0, 0);
   main.querySelector<HTMLElement>("h1, h2")?.focus({ preventScroll: true });
@@ -137,7 +135,7 @@ function lastPage(state: State): HTMLElement {
 
 function showLast(content: HTMLElement, screen = "error"): void {
   main.replaceChildren(content);
-  screenIsShown(screen);
+  screenIsShown(screen, true);
 }
 
 function messageOf(error: unknown): string {

@@ -3,23 +3,8 @@
 import type { Texts as Answer } from "../api";
 import { DEFAULT_LABELS, fill, type LabelName } from "../plugin/labels";
 
-/** Labels of the page, beside those of the plugin. The English texts are in the study's texts.toml. */
-export const PAGE_LABELS = [
-  "agree", "decline", "continue", "start", "finish",
-  "part_of", "kind_training", "kind_task", "ready_title",
-  "ready_standard", "ready_neighbour", "ready_travel", "ready_time", "ready_no_click", "ready_no_click_travel", "ready_choices",
-  "ready_blue", "ready_yellow", "ready_keys", "ready_training_points", "ready_task_points", "picture_label",
-  "withdraw", "withdraw_title", "withdraw_text", "withdraw_keep", "withdraw_delete", "withdraw_go_on",
-  "finished_title", "finished_thanks", "total_points", "payment_base", "payment_bonus", "payment_total",
-  "code_title", "code_copy", "code_copied", "leave", "leave_text", "submit", "submit_text",
-  "declined_title", "withdrawn_title", "preview_title", "expired_title",
-  "taken_over_title", "taken_over_text", "taken_over_here",
-  "elsewhere_title", "elsewhere_text",
-  "error_title", "error_text", "error_reload", "error_details",
-  "offline",
-] as const;
-
-export type PageLabel = (typeof PAGE_LABELS)[number] | LabelName;
+/** Every label of the study's texts.toml. */
+export type PageLabel = keyof Answer["labels"];
 
 export class Texts {
   constructor(private readonly answer: Answer) {}
@@ -38,8 +23,9 @@ export class Texts {
 
   /** The labels that the plugin knows. */
   get ofPlugin(): Record<string, string> {
-    const names = Object.keys(DEFAULT_LABELS).filter((name) => name in this.answer.labels);
-    return Object.fromEntries(names.map((name) => [name, this.answer.labels[name]!]));
+    const { labels } = this.answer;
+    const names = (Object.keys(DEFAULT_LABELS) as LabelName[]).filter((name) => name in labels);
+    return Object.fromEntries(names.map((name) => [name, labels[name]!]));
   }
 
   /** A label with its placeholders filled in; numbers are written as the language writes them. */

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
 from explorelab.study.config.design import Completion, Study
 from explorelab.study.config.markdown import to_html
-from explorelab.study.config.texts import texts_for
+from explorelab.study.config.texts import template_labels, texts_for
 from explorelab.study.database.tables import Person
 from explorelab.study.session import game
 from explorelab.study.session.participants import version_of
@@ -115,13 +115,19 @@ class Told(BaseModel):
     stored: int
 
 
+def _with_names(schema: dict[str, Any]) -> None:
+    """Name every label in the server's interface, from which the page's types are made: a new one is in texts.toml alone."""
+    schema["properties"] = {name: {"type": "string"} for name in template_labels()}
+    schema["additionalProperties"] = False
+
+
 class Texts(BaseModel):
     """The short texts of the page."""
 
     language: str
     direction: Literal["ltr", "rtl"]
     title: str
-    labels: dict[str, str]
+    labels: Annotated[dict[str, str], Field(json_schema_extra=_with_names)]
 
 
 @lru_cache(maxsize=64)
