@@ -1,5 +1,6 @@
 """Parts that a user writes: a learner, a limit, a habit and a noise of one's own simulate, fit and play live like ours."""
 
+import tomllib
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, replay, ways_of
 from explorelab.simulation import chance
 from explorelab.study.config.design import reward
+from explorelab.study.export import choices_file
+from explorelab.study.export.rows import Played
 from explorelab.study.robots.minds import Mind
 from explorelab.tasks import Noise, NoiseKind, add_noise
 from tests.support.study.small_study import small_study
@@ -63,6 +66,7 @@ COIN = NoiseKind(
     scale_of_var=lambda var: var**0.5,
     quantile=lambda scale, u: jnp.where(u < 0.5, -scale, scale),
     draw=lambda scale, rng: float(rng.choice([-scale, scale])),
+    key="coin_noise",
 )
 RIGHTWARD = Habit(rightward, "rightward_pull", 0.8)
 
@@ -141,6 +145,13 @@ def test_a_robot_chooses_with_the_log_probabilities_of_the_likelihood(binding, t
     made = replace(xl.blank_choices(task, 1, 1, T), arm=np.array([arms], np.int32), reward=np.array([rewards]))
     np.testing.assert_allclose(live, np.exp(log_probs_of_the_fit(agent, made)[0]), rtol=1e-9)
     np.testing.assert_allclose(np.abs(np.array(rewards) - task.means[arms]), SIZE)
+
+
+def test_a_study_exports_the_scale_of_its_noise(task):
+    """Choices of such a study are described with the noise that they were played with."""
+    study = small_study(width=2, height=3, landscapes={"B": task}, task_landscapes=("B",))
+    told = tomllib.loads(choices_file.task_toml(study, Played(("B",), ("standard",), T), "without"))["task"]
+    assert told["coin_noise"] == SIZE
 
 
 def test_what_it_generates_can_be_fitted(task):

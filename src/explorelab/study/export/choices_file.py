@@ -64,9 +64,9 @@ def _noise(tasks: list[Task]) -> tuple[dict[str, Any], str]:
     if len(variances) > 1:
         return {}, f"The variance of rewards differs between landscapes ({', '.join(f'{v:g}' for v in sorted(variances))})."
     (kind, scale), *others = sorted(kinds)
-    key = noise_kind(kind).key
-    if key and not others:
-        return {key: int(scale)}, ""
+    about = noise_kind(kind)
+    if about.key and not others:
+        return {about.key: int(scale) if about.whole else float(scale)}, ""
     return {"noise_var": variances.pop()}, ""
 
 
