@@ -91,6 +91,13 @@ def test_everything_that_can_be_given_is_explained(typed: str) -> None:
     assert [each.name for each in EVERY[typed].params if not each.help] == []
 
 
+@pytest.mark.parametrize("typed", EVERY)
+def test_arguments_are_written_in_capitals_as_the_help_texts_write_them(typed: str) -> None:
+    usage = help_of(typed).partition("\n\n")[0]
+    for argument in (each for each in EVERY[typed].params if each.param_type_name == "argument"):
+        assert argument.name.upper() in usage
+
+
 def test_the_version_is_told() -> None:
     done = CliRunner().invoke(app, ["--version"])
     assert (done.exit_code, done.output) == (0, f"explorelab {explorelab.__version__}\n")

@@ -14,7 +14,7 @@ import typer
 
 from explorelab.errors import InterruptedByUserError
 
-Data = Annotated[Path, typer.Argument(help="CSV or Parquet file of choices, one row per trial.")]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file of choices, one row per trial.")]
 Task = Annotated[Path | None, typer.Option(help="TOML file describing the task; default: the one next to DATA.")]
 Starts = Annotated[int, typer.Option(help="Number of starting points per person.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.")]

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def agents(
-    name: Annotated[str | None, typer.Argument(help="Show only this agent.")] = None, as_json: AsJson = False
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show only this agent.")] = None, as_json: AsJson = False
 ) -> None:
     """List the agents, with their parameters and defaults."""
     from explorelab.agents.catalogue import catalogue

@@ -12,7 +12,7 @@ from explorelab.cli.options import Seed, long_work
 
 study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(help="The study folder, which contains study.toml.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The study folder, which contains study.toml.")]
 
 
 class Pilots(StrEnum):
@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 @study.command()
-def init(folder: Annotated[Path, typer.Argument(help="Folder to create.")]) -> None:
+def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")]) -> None:
     """Create a study folder: the paper's design in study.toml and the texts people read, ready to edit."""
     from explorelab.study.config.start_study import init_study
 
@@ -125,7 +125,7 @@ def export(
 @study.command()
 def find(
     folder: Folder,
-    platform_id: Annotated[str, typer.Argument(help="The person's ID on Prolific or MTurk.")],
+    platform_id: Annotated[str, typer.Argument(metavar="PLATFORM_ID", help="The person's ID on Prolific or MTurk.")],
 ) -> None:
     """Find a person's code from their platform ID, so that you can look them up or delete them on the researcher's page."""
     from explorelab.study.admin import offline
@@ -167,7 +167,9 @@ def backup(
 
 
 @study.command()
-def restore(folder: Folder, file: Annotated[Path, typer.Argument(help="A file written by `study backup`.")]) -> None:
+def restore(
+    folder: Folder, file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by `study backup`.")]
+) -> None:
     """Restore the study's database from a backup and keep the old one beside it; stop the server first."""
     from explorelab.study.backup import restore as restoring
 
