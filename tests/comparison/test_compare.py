@@ -1,6 +1,7 @@
 """Comparison: the model that made the choices wins, by each criterion, and the command line says the same."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,6 +60,16 @@ def test_one_block_is_compared_by_bic(people):
     with pytest.raises(InputError, match="people with only one block"):
         compare(first, MODELS[:2], criterion="cv")
     assert compare(first, MODELS[:2], n_starts=1).attrs["criterion"] == "bic"
+
+
+@pytest.mark.quick
+def test_a_condition_to_stay_within_is_checked_whatever_the_criterion(people):
+    first = people.rows(people.block == "1")
+    with pytest.raises(InputError, match="within must be a condition of the choices, got 'mood'"):
+        compare(first, MODELS[:2], within="mood")
+    known = replace(first, conditions={"mood": np.array(["good"] * first.n_rows)})
+    with pytest.raises(InputError, match="within is for predicting left-out blocks"):
+        compare(known, MODELS[:2], within="mood")
 
 
 @pytest.mark.quick

@@ -281,7 +281,7 @@ def test_noise_that_is_not_known_is_sought():
 
 @pytest.mark.quick
 def test_a_parameter_that_the_agent_does_not_have_is_refused():
-    with pytest.raises(InputError, match="bonus cannot be free: stochastic-ucl has"):
+    with pytest.raises(InputError, match="bonus cannot be free: the parameters of stochastic-ucl are"):
         prepare(choices(), "stochastic-ucl", free=("bonus",))
     with pytest.raises(InputError, match="both free and fixed"):
         prepare(choices(), "stochastic-ucl", free=("temperature",), fixed={"temperature": 1.0})

@@ -225,7 +225,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ({"agents": ["stochastic-ucl", "nobody"]}, "unknown agent 'nobody'"),
         ({"agents": ["random-choice", "stochastic-ucl:temperature"]}, "NAME=VALUE"),
         ({"agent": "random-choice"}, "no free parameter"),
-        ({"agent": "kalman-ucb"}, "unknown agent among those compared"),
+        ({"agent": "kalman-ucb"}, "agent must be one of those compared"),
         ({"method": "nuts"}, "unknown method of a report"),
         ({"within": "mood"}, "within must be a condition"),
         ({"n_starts": 0}, "n_starts must be at least 1"),

@@ -196,7 +196,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "unknown landscape": ('landscape = "C" # here', "landscape 'C'", "A, B, training"),
     "landscape that is a number": ("landscape = 1 # here", "landscape must be text in quotes, got 1."),
     "unknown profile": (f'{NOISE}\nprofile = "training" # here', "profile 'training'"),
-    "two sources": (f'landscape = "A" # here\n{MEANS}', "one of landscape, profile and means", "landscape and means"),
+    "two sources": (f'landscape = "A" # here\n{MEANS}', "either landscape, profile or means", "landscape and means"),
     "layout of a landscape": ('landscape = "A"\nlayout = "grid" # here', "layout", "a landscape has its own"),
     "unknown layout": (f'{MEANS}\n{NOISE}\nlayout = "lines" # here', "layout 'lines'", "'line'"),
     "layout that is true": (f"{MEANS}\n{NOISE}\nlayout = true # here", "layout must be text in quotes, got true."),
@@ -222,7 +222,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "noise that is NaN": (f"{MEANS}\nnoise_var = nan # here", "noise_var must be a number, got nan."),
     "noise in parts": (f"{MEANS}\ninteger_noise = 2.5 # here", "integer_noise must be a whole number, got 2.5."),
     "negative whole noise": (f"{MEANS}\ninteger_noise = -5 # here", "integer_noise must be", "0", "got -5."),
-    "both kinds of noise": (f"{MEANS}\ninteger_noise = 5\nnoise_var = 1 # here", "one of integer_noise and noise_var"),
+    "both kinds of noise": (f"{MEANS}\ninteger_noise = 5\nnoise_var = 1 # here", "either integer_noise or noise_var"),
     "note that is no text": (f"{MEANS}\n{NOISE}\nnote = 3 # here", "note must be text in quotes, got 3."),
 }
 """What is wrong at every door; the mistake stands in the line marked."""
@@ -323,5 +323,5 @@ def test_a_study_is_told_everything_that_is_wrong_with_a_landscape(tmp_path: Pat
 
 
 def test_a_run_without_means_is_told_at_its_table(tmp_path: Path) -> None:
-    with pytest.raises(xl.InputError, match=r"run.toml, line 3: \[task\] a task needs one of landscape, profile and means"):
+    with pytest.raises(xl.InputError, match=r"run.toml, line 3: \[task\] a task needs landscape, profile or means"):
         read("run", tmp_path, NOISE)

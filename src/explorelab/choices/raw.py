@@ -98,7 +98,9 @@ def _decoded(data: bytes, path: Path, notes: list[str]) -> str:
         raise InputError(f"{path}: this is a spreadsheet or an archive, not a CSV file: save the sheet as CSV UTF-8.")
     encoding = next((name for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), "")
     if not encoding and b"\0" in data[:4096]:
-        raise InputError(f"{path}: expected text in UTF-8, got bytes of 0: is this UTF-16? Save the file as CSV UTF-8.")
+        raise InputError(
+            f"{path}: expected text in UTF-8, got zero bytes. Is this a table? If it is in UTF-16, save it as CSV UTF-8."
+        )
     try:
         text = data.decode("utf-16" if encoding == "utf-16" else "utf-8-sig")
     except UnicodeDecodeError as error:

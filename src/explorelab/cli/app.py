@@ -63,7 +63,7 @@ def explorelab(
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """A laboratory for explore-exploit tasks: simulate decision rules, run experiments, and model the people who take part."""
+    """A laboratory for explore-exploit tasks: simulate decision rules, run experiments, model the people in them."""
 
 
 simulation_commands.register(app)

@@ -41,7 +41,7 @@ def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder t
     from explorelab.study.config.start_study import init_study
 
     for path in init_study(folder):
-        typer.echo(f"wrote {path}")
+        typer.echo(f"Wrote {path}")
     typer.echo(f"Next: edit the texts, then explorelab study serve {folder}")
 
 

@@ -14,7 +14,7 @@ from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.comparison.group import group_selection
-from explorelab.comparison.left_out_blocks import cross_validate
+from explorelab.comparison.left_out_blocks import check_within, cross_validate
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, informative, method_for, without_information
 from explorelab.fitting.fit_people import check_choices, fit
@@ -73,6 +73,9 @@ def compare(
     can = bool((np.bincount(choices.participant, minlength=choices.n_participants) > 1).all())
     criterion = criterion if criterion is not None else "cv" if can else "bic"
     checks.one_of("criterion", criterion, dict.fromkeys(CRITERIA, 0))
+    check_within(choices, within)
+    if within is not None and not can:
+        raise InputError("within is for predicting left-out blocks, which needs several blocks from everyone: leave it out.")
     if criterion == "cv" and not can:
         raise InputError("left-out blocks cannot be predicted for people with only one block: use criterion 'bic' or 'aic'.")
     fits, folds = {}, {}

@@ -39,10 +39,15 @@ class Folds(NamedTuple):
     sets: np.ndarray
 
 
-def folds_of(choices: Choices, within: str | None = None) -> Folds:
-    """A fold for every block: the same person's other blocks train, those of the same `within` condition if one is named."""
+def check_within(choices: Choices, within: str | None) -> None:
+    """Raise if this is no condition of the choices."""
     if within is not None and within not in choices.conditions:
         raise InputError(f"within must be a condition of the choices, got {within!r}; conditions: {_known(choices)}.")
+
+
+def folds_of(choices: Choices, within: str | None = None) -> Folds:
+    """A fold for every block: the same person's other blocks train, those of the same `within` condition if one is named."""
+    check_within(choices, within)
     condition = np.zeros(choices.n_rows, int)
     if within is not None:
         condition = np.unique(choices.conditions[within], return_inverse=True)[1]

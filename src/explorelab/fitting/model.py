@@ -81,7 +81,8 @@ def prepare(
     names = _free(built, params, choices, free, fixed)
     for name in names:
         if name not in params:
-            raise InputError(f"{name} cannot be free: {built.name} has {', '.join(sorted(params))}.")
+            own = sorted(set(params) - {"horizon", "n_arms"})
+            raise InputError(f"{name} cannot be free: the parameters of {built.name} are {', '.join(own)}.")
         if np.ndim(params[name]):
             raise InputError(f"{name} cannot be free: it has a value for each arm.")
     _check_noise(built, choices, names)

@@ -235,7 +235,7 @@ def save(figure: Figure, data: pd.DataFrame, stem: Path) -> SavedFigure:
 def check_format(path: Path) -> None:
     """Raise if a figure cannot be written to this file."""
     if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{path}: a figure's name must end in {', '.join(FORMATS)}, got {path.suffix or 'no extension'}.")
+        raise InputError(f"{path}: a figure's name must end in .png, .svg or .pdf, got {path.suffix or 'no extension'}.")
 
 
 def write_figure(draw: Callable[[], Drawing], path: Path, dpi: int = 300) -> None:

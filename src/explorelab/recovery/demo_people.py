@@ -54,7 +54,7 @@ def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 
     from explorelab.tasks import landscape
 
     rng = np.random.default_rng(np.random.SeedSequence([checks.whole("seed", seed, at_least=0), 326]))
-    kinds = _kinds(checks.whole("n", n, at_least=3, at_most=checks.MANY))
+    kinds = _kinds(checks.whole("the number of people", n, at_least=3, at_most=checks.MANY))
     place = np.where(kinds == "log", 1.0, np.where(kinds == "linear", 0.0, rng.uniform(size=n)))
     params = {name: on_the_line(name, place) * np.exp(SCATTER * rng.standard_normal(n)) for name in ENDS}
     order = rng.permutation(n)
@@ -109,11 +109,11 @@ def write_population(folder: Path | str, seed: int = 0, n: int = paper_people.PE
     from explorelab._support.files import write_whole
     from explorelab.choices.writing import write_choices
 
+    population = demo_population(seed, n)
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{place}: cannot create the folder: {error.strerror or error}.") from None
-    population = demo_population(seed, n)
     write_whole(place / "true_parameters.csv", lambda path: population.truth.to_csv(path, index=False, float_format="%.6g"))
     return write_choices(population.choices, place / "choices.csv")

@@ -183,7 +183,7 @@ def arm_table(latent: xr.Dataset) -> pd.DataFrame:
 def check_ending(path: Path) -> None:
     """Raise if latent variables cannot be written under this name."""
     if path.suffix not in ENDINGS:
-        raise InputError(f"{path}: expected a name ending in {', '.join(ENDINGS)}, got {path.suffix or 'none of them'}.")
+        raise InputError(f"{path}: expected a name ending in .csv, .parquet or .nc, got {path.suffix or 'none of them'}.")
     if path.suffix == ".parquet":
         needs("parquet", "writing a Parquet file")
 

@@ -10,6 +10,7 @@ import numpy as np
 from explorelab._support import checks
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
+from explorelab.comparison.left_out_blocks import check_within
 from explorelab.errors import InputError
 from explorelab.report.report_agents import free_of, models_of
 from explorelab.tasks.noise import NOISES
@@ -81,7 +82,8 @@ def settings_for(
         _check_within(choices, within, several)
     models = models_of(choices, agents)
     if agent is not None:
-        checks.one_of("agent among those compared:", agent, models)
+        if agent not in models:
+            raise InputError(f"agent must be one of those compared ({', '.join(models)}), got {agent!r}.")
         if not free_of(choices, models[agent]):
             raise InputError(f"{agent} has no free parameters to report: choose another of the agents compared.")
     if not any(free_of(choices, each) for each in models.values()):
@@ -100,9 +102,7 @@ def settings_for(
 
 
 def _check_within(choices: Choices, within: str, several: bool) -> None:
-    if within not in choices.conditions:
-        known = ", ".join(choices.conditions) or "none"
-        raise InputError(f"within must be a condition of the choices, got {within!r}; conditions: {known}.")
+    check_within(choices, within)
     kinds = np.unique(np.asarray(choices.conditions[within]), return_inverse=True)[1].reshape(-1)
     counts = np.zeros((choices.n_participants, kinds.max() + 1), int)
     np.add.at(counts, (choices.participant, kinds), 1)

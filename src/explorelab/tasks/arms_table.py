@@ -36,14 +36,14 @@ class Arms(NamedTuple):
 def either(words: Collection[str]) -> str:
     """The words, as one says from which to take one."""
     *first, last = words
-    return f"{', '.join(first)} and {last}"
+    return f"{', '.join(first)} or {last}"
 
 
 def paper_task(table: Mapping[str, Any]) -> Task | None:
     """The landscape or profile of the paper, if the table names one."""
     sources = [key for key in SOURCES if key in table]
     if len(sources) > 1:
-        raise SettingError((sources[0],), f"a task needs one of {either(SOURCES)}, got {' and '.join(sources)}.")
+        raise SettingError((sources[0],), f"a task takes either {either(SOURCES)}, got {' and '.join(sources)}.")
     source = next((key for key in PAPERS if key in table), None)
     if source is None:
         return None
@@ -76,7 +76,9 @@ def arms_in(table: Mapping[str, Any], folder: Path, paper: Task | None, means: M
     names = _names(table)
     given = [key for key in (*PLACES, *PAPERS) if key in table and not (names and key == "arms")]
     if len(given) > 1:
-        raise SettingError((given[0],), f"a task has one of {', '.join((*PLACES, *PAPERS))}, got {' and '.join(given)}.")
+        raise SettingError(
+            (given[0],), f"a task has only one of {', '.join((*PLACES, *PAPERS))}, got {' and '.join(given)}."
+        )
     if "layout" in table and (given or not means):
         sentence = "layout arranges means: remove it if the task has a grid, coordinates or arms."
         raise SettingError(("layout",), sentence)

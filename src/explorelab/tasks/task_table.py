@@ -101,7 +101,7 @@ def read_task(table: Mapping[str, Any], door: Door, folder: Path = Path()) -> Ta
     """The task that a table describes; its files are relative to the folder."""
     told = read_task_table(table, door, folder)
     if told.arms is None or "" not in told.means:
-        raise SettingError((), f"a task needs one of {either(SOURCES)}, got none of them.")
+        raise SettingError((), f"a task needs {either(SOURCES)}, got none of them.")
     kind = "grid" if told.arms.shape is not None else table.get("layout", "bandit")
     task = told.paper or replace(bandit(told.means[""], name=kind), places=told.arms.places)
     task = replace(task, name=task.name if told.name is None else told.name, note=told.note)
@@ -166,7 +166,7 @@ def _noise(table: Mapping[str, Any], door: Door) -> Noise | None:
     settings = noise_settings()
     given = [key for key in settings if key in table]
     if len(given) > 1:
-        raise SettingError((given[-1],), f"a task has one of {either(settings)}, got both.")
+        raise SettingError((given[-1],), f"a task takes either {either(settings)}, got both.")
     for key in given:
         with about(key):
             if any(kind.key == key and kind.whole for kind in NOISES.values()):

@@ -119,13 +119,13 @@ def promised(
 
 def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_not: str) -> dict[str, _Promise]:
     when = (
-        "Any uniformly good algorithm in the limit of long horizons: the leading term of a lower bound, "
+        "Holds for any uniformly good algorithm in the limit of long horizons: the leading term of a lower bound, "
         "so a yardstick, not a bound, at finite T."
     )
     of_what = "asymptotic"
     if not is_gaussian(noise):
         of_what += ", for Gaussian noise"
-        when += f" It is for Gaussian noise of the same variance; with {noise} noise the true limit is another."
+        when += f" It is for Gaussian noise of the same variance; with {noise} noise the true limit differs."
     visits = np.full((times.size, means.size), np.nan) if why_not else lai_robbins_visits(means, noise_var, times)
     visits = np.minimum(visits, times[:, np.newaxis])
     regret = np.full(times.size, np.nan) if why_not else regret_of_visits(means, visits)
@@ -176,7 +176,7 @@ def _apply(
     covered = (times >= least) & (times <= source.most)
     if covered.any():
         values[covered] = np.minimum(bound(means, noise_var, times[covered]), times[covered, np.newaxis])
-    too_short = f"The bound needs T >= {least}, because log log T enters." if (times < least).any() else ""
+    too_short = f"The bound needs T >= {least}, because it contains log log T." if (times < least).any() else ""
     too_long = (
         f"The bound is computed for T <= {source.most:,} only: it adds up over blocks."
         if (times > source.most).any()

@@ -169,7 +169,7 @@ BAD_BACKUPS = {
     "missing": (lambda file, kept: None, "cannot be read"),
     "a folder": (lambda file, kept: file.mkdir(), "cannot be read"),
     "rubbish": (rubbish, "not a backup"),
-    "PostgreSQL's": (lambda file, kept: file.write_bytes(b"PGDMP" + bytes(100)), "one from PostgreSQL"),
+    "PostgreSQL's": (lambda file, kept: file.write_bytes(b"PGDMP" + bytes(100)), "one of PostgreSQL"),
     "half of it": (half, "damaged"),
     "damaged inside": (flipped, "damaged"),
     "another program's": (changed("DROP TABLE choices"), "not a study database"),

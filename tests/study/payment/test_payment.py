@@ -86,7 +86,7 @@ def test_nobody_is_paid_twice(engine: Engine, tmp_path: Path) -> None:
     before = first.files[0].read_bytes()
     second = pay(STUDY, engine, tmp_path / "pay", now=clock)
     assert (second.batch, second.files, second.n) == ("", (), 0)
-    assert "Everyone who finished is already in a payment file." in second.lines()
+    assert "There is nobody to pay: nobody has finished, or everyone who has is already in a payment file." in second.lines()
     assert not is_marked(engine)
     filler.person()
     third = pay(STUDY, engine, tmp_path / "pay", now=clock)

@@ -146,7 +146,7 @@ def test_a_person_is_found_by_the_name_that_a_platform_gave_them(folder: Path) -
 def test_init_export_and_pay_from_the_command_line(tmp_path: Path) -> None:
     run = CliRunner()
     folder, data = tmp_path / "study", tmp_path / "data"
-    assert "wrote" in run.invoke(app, ["study", "init", str(folder)]).output
+    assert "Wrote" in run.invoke(app, ["study", "init", str(folder)]).output
     told = run.invoke(app, ["study", "export", str(folder), "--out", str(data)])
     assert "0 people, 0 choices" in told.output
     assert (data / "dataset_description.json").is_file()

@@ -102,7 +102,7 @@ WRONG = {
     "landscape with two sources": (
         'landscape = "A" ',
         'landscape = "A"\nmeans = [[1]] ',
-        "[landscapes.a] a task needs one of landscape, profile and means, got landscape and means.",
+        "[landscapes.a] a task takes either landscape, profile or means, got landscape and means.",
     ),
     "landscape with costs": (
         'landscape = "A" ',
@@ -190,7 +190,7 @@ WRONG = {
     "two kinds of noise": (
         'landscape = "A" ',
         'landscape = "A"\ninteger_noise = 1\nnoise_var = 1 ',
-        "[landscapes.a] a task has one of integer_noise and noise_var, got both.",
+        "[landscapes.a] a task takes either integer_noise or noise_var, got both.",
         2,
     ),
     "noise in parts": (

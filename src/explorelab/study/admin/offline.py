@@ -35,7 +35,7 @@ def export(folder: Path, out: Path, pilots: Pilots, doubted: Doubted = "without"
     with opened(folder) as (study, engine):
         done = export_study(study, engine, out, pilots=pilots, doubted=doubted)
     following = [f"Next: explorelab check {done.choices}"] if done.n_task_choices else []
-    return "\n".join([*done.lines(), f"wrote {done.out}", *following])
+    return "\n".join([*done.lines(), f"Wrote {done.out}", *following])
 
 
 def find(folder: Path, platform_id: str) -> str:

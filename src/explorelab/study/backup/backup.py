@@ -48,12 +48,12 @@ def backup(folder: Path, out: Path | None = None) -> str:
         check_folder_of(target)
         if not sqlite:
             postgresql.dump(engine.url, target)
-            return f"wrote {target} ({target.stat().st_size / 2**20:.1f} MiB)"
+            return f"Wrote {target} ({target.stat().st_size / 2**20:.1f} MiB)"
         file = Path(engine.url.database or "")
         with new_file(target) as made:
             copy(file, made)
             found = checked(made)
-        return f"wrote {target}: {found} ({target.stat().st_size / 2**20:.1f} MiB)"
+        return f"Wrote {target}: {found} ({target.stat().st_size / 2**20:.1f} MiB)"
     finally:
         engine.dispose()
 

@@ -53,8 +53,8 @@ def _check_kind(file: Path, on_sqlite: bool) -> None:
     kind = next((name for magic, name in kinds.items() if start.startswith(magic)), None)
     wanted = "SQLite" if on_sqlite else "PostgreSQL"
     if kind != wanted:
-        got = f"one from {kind}" if kind else "something that is not a backup, or a damaged one"
-        raise InputError(f"{file}: expected a backup from {wanted}, which the study uses, got {got}.")
+        got = f"one of {kind}" if kind else "a file that is damaged or not a backup"
+        raise InputError(f"{file}: expected a backup of {wanted}, which the study uses, got {got}.")
 
 
 def _restore_file(database: Path, name: str, file: Path) -> str:

@@ -90,7 +90,7 @@ class Paid(NamedTuple):
         elif self.doubted or self.n_nothing or self.not_payable:
             told.append("There is nobody else to pay.")
         else:
-            told.append("Everyone who finished is already in a payment file.")
+            told.append("There is nobody to pay: nobody has finished, or everyone who has is already in a payment file.")
         told += [f"Wrote {path}" for path in self.files]
         if self.again:
             told.append(f"Batch {self.batch} was written before: pay it only if you have not.")
