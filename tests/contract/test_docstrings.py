@@ -45,6 +45,11 @@ def test_a_docstring_explains_every_parameter_in_order(name: str) -> None:
     assert explained(function) == list(inspect.signature(function).parameters)
 
 
+@pytest.mark.parametrize("name", explorelab.agents.AGENTS)
+def test_help_says_that_a_builder_returns_an_agent(name: str) -> None:
+    assert inspect.signature(explorelab.agents.AGENTS[name]).return_annotation == "Agent"
+
+
 def test_functions_of_every_public_module_are_looked_at() -> None:
     assert {"fit", "agents.ucb1", "tasks.grid", "theory.gaps", "theory.published.block_visits"} <= FUNCTIONS.keys()
 

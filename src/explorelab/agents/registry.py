@@ -47,6 +47,8 @@ def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
         )
 
     build.__doc__ = with_parameters(design.__doc__, known)
+    # For help(): `wraps` would show what the design returns.
+    build.__signature__ = signature.replace(return_annotation="Agent")  # type: ignore[attr-defined]
     AGENTS[name] = build
     return build
 
