@@ -66,7 +66,7 @@ ALWAYS_SEVERAL = {
     "report/sections/data_section.py: {whole(high)} trials",
     "report/sections/prediction_section.py: {len(known)} statistics",
     "report/sections/prediction_section.py: {n} respects",
-    "theory/promise.py: {n_best} arms",
+    "theory/bounds_table.py: {n_best} arms",
 }
 """One is told otherwise there, or cannot be."""
 

@@ -186,7 +186,7 @@ FORMULAS: dict[str, list[Any]] = {
     "lai_robbins_visits": [[0.0, 1.0], 1.0, [10, 20]],
     "prior_error": [[0.0, 1.0], 0.0, 1.0, 1.0],
     "prior_quality": [[0.0, 1.0], 0.0, 1.0],
-    "promised": ["deterministic", [0.0, 1.0], 1.0, [10, 20]],
+    "all_bounds": ["deterministic", [0.0, 1.0], 1.0, [10, 20]],
     "quantile_lower_bound": [[0.1, 0.2]],
     "quantile_upper_bound": [[0.1, 0.2]],
     "regret_of_visits": [[0.0, 1.0], [[1, 2]]],

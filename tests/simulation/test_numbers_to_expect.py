@@ -154,6 +154,6 @@ def test_regret_on_the_line_with_random_ties():
 )
 def test_the_published_bound_over_the_noted_regret(algorithm, task, horizon, regret, ratio):
     """To the digits noted."""
-    bound = theory.promised(algorithm, task.means, task.noise.var, [horizon], graph=algorithm == "graphical")
+    bound = theory.all_bounds(algorithm, task.means, task.noise.var, [horizon], graph=algorithm == "graphical")
     digits = 0 if ratio > 100 else 1
     assert np.round(bound.published_regret.item() / regret, digits) == ratio

@@ -33,7 +33,7 @@ def played(algorithm, horizon, replicates):
 
 def bounds(algorithm, times):
     task = CASES[algorithm][1]
-    return theory.promised(algorithm, task.means, task.noise.var, times, graph=task.moves is not None)
+    return theory.all_bounds(algorithm, task.means, task.noise.var, times, graph=task.moves is not None)
 
 
 # Under the bounds -----------------------------------------------------------------------------------------------------

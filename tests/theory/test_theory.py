@@ -367,9 +367,9 @@ def test_prior_quality(prior_mean, prior_var, quality):
         (lambda: theory.cost_of_transitions([[3, 1], [1, 0]], [1.0, 2.0]), "got 3.0 on the diagonal"),
         (lambda: theory.prior_quality(ONE_APART, 0.0, -1.0), "prior_var must not be negative .* got -1"),
         (lambda: theory.prior_quality(ONE_APART, [0.0, 1, 2], 1.0), r"prior_mean must be one number .* \(3,\)"),
-        (lambda: theory.promised("blok", ONE_APART, 1.0, 5), "unknown algorithm 'blok': did you mean 'block'"),
-        (lambda: theory.promised("block", ONE_APART, 1.0, [[5]]), r"one horizon or a list of them, got shape \(1, 1\)"),
-        (lambda: theory.promised("block", ONE_APART, 1.0, 5, power=1.5, epsilon=2.0), "= 1.777778 for epsilon = 2"),
+        (lambda: theory.all_bounds("blok", ONE_APART, 1.0, 5), "unknown algorithm 'blok': did you mean 'block'"),
+        (lambda: theory.all_bounds("block", ONE_APART, 1.0, [[5]]), r"one horizon or a list of them, got shape \(1, 1\)"),
+        (lambda: theory.all_bounds("block", ONE_APART, 1.0, 5, power=1.5, epsilon=2.0), "= 1.777778 for epsilon = 2"),
     ],
 )
 def test_an_error_says_what_was_expected_and_what_came(call, says):
@@ -382,7 +382,7 @@ def test_an_error_says_what_was_expected_and_what_came(call, says):
 
 def test_the_table_holds_the_numbers_of_the_functions():
     costs = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
-    table = theory.promised("block", PROFILE_B, 2.0, [900, 16383], costs=costs)
+    table = theory.all_bounds("block", PROFILE_B, 2.0, [900, 16383], costs=costs)
     assert table.published_visits.dims == ("time", "arm")
     np.testing.assert_array_equal(table.published_visits, published.block_visits(PROFILE_B, 2.0, [900, 16383]))
     moves = published.block_transitions(PROFILE_B, 2.0, [900, 16383])
@@ -394,7 +394,7 @@ def test_the_table_holds_the_numbers_of_the_functions():
 @pytest.mark.parametrize("algorithm", ["deterministic", "stochastic", "block", "graphical"])
 @pytest.mark.parametrize("power", [1.0, 1.2, 2.0])
 def test_every_variable_says_when_it_is_valid_and_why_numbers_are_missing(algorithm, power):
-    table = theory.promised(algorithm, PROFILE_B, 2.0, [1, 90], power=power)
+    table = theory.all_bounds(algorithm, PROFILE_B, 2.0, [1, 90], power=power)
     assert len(table.data_vars) == 10
     for name, variable in table.data_vars.items():
         assert variable.attrs["long_name"], name
@@ -415,13 +415,13 @@ def test_every_variable_says_when_it_is_valid_and_why_numbers_are_missing(algori
     ],
 )
 def test_the_table_says_why_a_bound_does_not_apply(algorithm, options, variable, says):
-    table = theory.promised(algorithm, PROFILE_B, 2.0, [90], **options)
+    table = theory.all_bounds(algorithm, PROFILE_B, 2.0, [90], **options)
     assert says in table[variable].attrs["does_not_apply"]
     assert table[variable].isnull().all()
 
 
 def test_a_horizon_of_one_is_left_out_of_the_published_transitions_only():
-    table = theory.promised("block", PROFILE_B, 2.0, [1, 2])
+    table = theory.all_bounds("block", PROFILE_B, 2.0, [1, 2])
     assert table.published_transitions.isnull().all("arm").values.tolist() == [True, False]
     assert "T >= 2" in table.published_transitions.attrs["does_not_apply"]
     assert "does_not_apply" not in table.published_visits.attrs
@@ -429,7 +429,7 @@ def test_a_horizon_of_one_is_left_out_of_the_published_transitions_only():
 
 def test_tied_best_arms_void_the_cost_and_keep_the_transitions_into_lesser_arms():
     means = [1.0, 3.0, 3.0]
-    table = theory.promised("block", means, 2.0, [90], costs=1 - np.eye(3))
+    table = theory.all_bounds("block", means, 2.0, [90], costs=1 - np.eye(3))
     assert table.published_transitions.isnull().values.tolist() == [[False, True, True]]
     assert table.published_cost.isnull().all()
     for variable in (table.published_transitions, table.published_cost):
@@ -437,18 +437,18 @@ def test_tied_best_arms_void_the_cost_and_keep_the_transitions_into_lesser_arms(
 
 
 def test_tied_best_arms_void_the_graphical_regret():
-    table = theory.promised("graphical", [1.0, 3.0, 3.0], 2.0, [90], graph=True)
+    table = theory.all_bounds("graphical", [1.0, 3.0, 3.0], 2.0, [90], graph=True)
     assert table.published_regret.isnull().all()
     assert "2 arms tie for the best" in table.published_regret.attrs["does_not_apply"]
 
 
 def test_regret_is_nothing_where_all_arms_are_best():
-    table = theory.promised("deterministic", [3.0, 3.0], 2.0, [90])
+    table = theory.all_bounds("deterministic", [3.0, 3.0], 2.0, [90])
     assert table.published_regret.item() == 0
     assert table.corrected_regret.isnull().all()
 
 
 def test_the_table_can_be_stored_as_plain_text_and_numbers():
-    table = theory.promised("stochastic", PROFILE_B, 2.0, [5, 90], power=2.0)
+    table = theory.all_bounds("stochastic", PROFILE_B, 2.0, [5, 90], power=2.0)
     for variable in (table, *table.data_vars.values()):
         assert all(isinstance(value, str | float | int) for value in variable.attrs.values())

@@ -41,7 +41,7 @@ def block_regret(effort: Effort) -> Exhibit:
     task, horizon = landscape("B", noise_var=1.0), effort.horizon(HORIZON, QUICK_HORIZON)
     runs = {ties: effort.simulate(block_ucl(**PRIOR, ties=ties), task, horizon, RUNS) for ties in ("random", "lowest")}
     times = runs["random"]["time"].values
-    bound = theory.promised("block", task.means, task.noise.var, times)["published_regret"]
+    bound = theory.all_bounds("block", task.means, task.noise.var, times)["published_regret"]
     drawing = Drawing([["a"]], width=6.2, height=3.7)
     axes = drawing.panel("a", "", "choice t", "cumulative expected regret", log="xy", xlim=(1, horizon), ylim=(20, 2e5))
     drawing.line("a", times, bound, "published bound", color=VERMILION, ls="--", label="published bound")
@@ -84,7 +84,7 @@ def block_cost(effort: Effort) -> Exhibit:
     bound = _bound_below_best(tied, times)
     _draw_tied(drawing, times, total, among_best, bound)
     alone = effort.simulate(agent, single, horizon, RUNS, times=times.tolist())
-    promised = theory.promised("block", single.means, single.noise.var, times, costs=_costs(single))["published_cost"]
+    promised = theory.all_bounds("block", single.means, single.noise.var, times, costs=_costs(single))["published_cost"]
     _draw_single(drawing, alone, promised)
     for axes in drawing.axes.values():
         axes.set_xlim(2, horizon)
@@ -114,7 +114,7 @@ def _bound_below_best(task: Task, times: np.ndarray) -> np.ndarray:
 
     sum over arms below the best of (c_i^max + c_*^max) E[s_i], + c_*^max, with the dearest of the best arms as *.
     """
-    into = theory.promised("block", task.means, task.noise.var, times)["published_transitions"].values
+    into = theory.all_bounds("block", task.means, task.noise.var, times)["published_transitions"].values
     dearest = _costs(task).max(axis=0)
     below, best = task.gaps > 0, task.gaps == 0
     return np.asarray(((dearest[below] + dearest[best].max()) * into[:, below]).sum(axis=1) + dearest[best].max())
@@ -179,7 +179,7 @@ def graphical(effort: Effort) -> Exhibit:
     task = on_graph(profile("B", 6.25))
     runs = {ties: effort.simulate(block_ucl(**GRAPH_PRIOR, ties=ties), task, horizon, RUNS) for ties in ("lowest", "random")}
     times = runs["lowest"]["time"].values
-    bound = theory.promised("graphical", task.means, task.noise.var, times, graph=True)["published_regret"]
+    bound = theory.all_bounds("graphical", task.means, task.noise.var, times, graph=True)["published_regret"]
     drawing = Drawing([["a"]], width=6.2, height=3.7)
     axes = drawing.panel("a", "", "choice t", "cumulative expected regret", log="xy", xlim=(1, horizon), ylim=(10, 3e5))
     drawing.line("a", times, bound, "published bound", color=VERMILION, ls="--", label="published bound")

@@ -52,7 +52,7 @@ def _draw_schedules(
     last: dict[str, dict[float, tuple[float, float]]] = {"bound": {}, "simulated": {}}
     names = []
     for power, colour in POWERS.items():
-        table = theory.promised("deterministic", task.means, task.noise.var, times, power=power)
+        table = theory.all_bounds("deterministic", task.means, task.noise.var, times, power=power)
         source = "published" if power == 1 else "corrected"
         bound = table[f"{source}_regret"].values
         drawing.line(key, times, bound, f"{source} bound, a = {power:g}", color=colour, ls="--")
@@ -111,7 +111,7 @@ def growth(effort: Effort) -> Exhibit:
         slopes[name] = _draw_growth(drawing, runs, name, look)
         ends.append((horizon, float(runs["regret_mean"][-1]), name, look["color"]))
     yardstick = theory.lai_robbins_regret(task.means, task.noise.var, edges)
-    bound = theory.promised("deterministic", task.means, task.noise.var, edges)["published_regret"].values
+    bound = theory.all_bounds("deterministic", task.means, task.noise.var, edges)["published_regret"].values
     _draw_yardsticks(drawing, edges, yardstick, bound)
     names_at_ends(drawing.axes["a"], [*ends, (horizon, float(yardstick[-1]), "Lai-Robbins", INK)])
     rate, steepness = float(yardstick[-1] / np.log(horizon)), float(np.diff(bound)[-1] / np.diff(np.log(edges))[-1])

@@ -55,7 +55,7 @@ def regret_bounds(
     at = recording_times(checks.whole("horizon", horizon, at_least=1), times)
     algorithm = _algorithm(agent.rule, task)
     misfit = _misfit(agent, task, algorithm)
-    table = theory.promised(
+    table = theory.all_bounds(
         algorithm or "deterministic",
         task.means,
         task.noise.var,

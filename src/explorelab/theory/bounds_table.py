@@ -23,7 +23,7 @@ NO_NOISE = "Without reward noise there is nothing to bound."
 type AlgorithmName = Literal["deterministic", "stochastic", "block", "graphical"]
 
 
-class _Promise(NamedTuple):
+class _Column(NamedTuple):
     """One variable of the table: its numbers and notes on them."""
 
     values: Floats
@@ -33,7 +33,7 @@ class _Promise(NamedTuple):
 
 
 @door
-def promised(
+def all_bounds(
     algorithm: AlgorithmName,
     means: npt.ArrayLike,
     noise_var: float,
@@ -102,22 +102,20 @@ def promised(
 
     nothing = NO_NOISE if noise_var == 0 else ""
     misfit = nothing or misfit or misfit_of(theorems, scale, graph)
-    promises = _lai_robbins(truth, noise_var, horizons, noise, nothing)
+    bounds = _lai_robbins(truth, noise_var, horizons, noise, nothing)
     for name, source in {
         "published": published_source(theorems, misfit, power, beta),
         "corrected": corrected_source(theorems, misfit, power, pull, epsilon, between, int(horizons.max())),
     }.items():
         parts = _visits_and_regret(source, theorems.walks, truth, noise_var, horizons)
         parts |= _transitions_and_cost(source, theorems.title, truth, noise_var, horizons, prices)
-        for quantity, promise in parts.items():
-            title = f"{name} upper bound on the {promise.long_name}"
-            promises[f"{name}_{quantity}"] = promise._replace(long_name=title)
-    return _table(
-        promises, truth, horizons, {"algorithm": algorithm, "noise": noise, "noise_var": noise_var, "power": power}
-    )
+        for quantity, bound in parts.items():
+            title = f"{name} upper bound on the {bound.long_name}"
+            bounds[f"{name}_{quantity}"] = bound._replace(long_name=title)
+    return _table(bounds, truth, horizons, {"algorithm": algorithm, "noise": noise, "noise_var": noise_var, "power": power})
 
 
-def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_not: str) -> dict[str, _Promise]:
+def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_not: str) -> dict[str, _Column]:
     when = (
         "Holds for any uniformly good algorithm in the limit of long horizons: the leading term of a lower bound, "
         "so a yardstick, not a bound, at finite T."
@@ -131,26 +129,26 @@ def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_
     regret = np.full(times.size, np.nan) if why_not else regret_of_visits(means, visits)
     name = f"Lai-Robbins lower bound ({of_what}) on the expected"
     return {
-        "lai_robbins_visits": _Promise(visits, f"{name} visits to an arm", when, why_not),
-        "lai_robbins_regret": _Promise(regret, f"{name} regret", when, why_not),
+        "lai_robbins_visits": _Column(visits, f"{name} visits to an arm", when, why_not),
+        "lai_robbins_regret": _Column(regret, f"{name} regret", when, why_not),
     }
 
 
-def _visits_and_regret(source: Source, walks: bool, means: Floats, noise_var: float, times: Times) -> dict[str, _Promise]:
+def _visits_and_regret(source: Source, walks: bool, means: Floats, noise_var: float, times: Times) -> dict[str, _Column]:
     why_not = source.why_not or (_tied(means) if walks else "")
     visits, why_not = _apply(source, source.visits, source.least if walks else 1, means, noise_var, times, why_not)
     # where every arm is a best arm the regret is 0 whatever the visits, but not where the bound is void
     void = bool(why_not) & np.isnan(visits).all(axis=1)
     regret = np.where(void, np.nan, regret_of_visits(means, visits))
     return {
-        "visits": _Promise(visits, "expected visits to an arm", source.valid_when, why_not),
-        "regret": _Promise(regret, "expected regret", source.valid_when, why_not),
+        "visits": _Column(visits, "expected visits to an arm", source.valid_when, why_not),
+        "regret": _Column(regret, "expected regret", source.valid_when, why_not),
     }
 
 
 def _transitions_and_cost(
     source: Source, title: str, means: Floats, noise_var: float, times: Times, costs: Floats | None
-) -> dict[str, _Promise]:
+) -> dict[str, _Column]:
     none = "" if source.transitions else f"The paper has no bound on the transitions of {title}."
     moves, why_not = _apply(source, source.transitions, source.least, means, noise_var, times, source.why_not or none)
     if not (source.why_not or none):
@@ -161,8 +159,8 @@ def _transitions_and_cost(
     else:
         cost, why_no_cost = cost_of_transitions(costs, moves), why_not
     return {
-        "transitions": _Promise(moves, "expected transitions into an arm", source.valid_when, why_not),
-        "cost": _Promise(cost, "expected cost of transitions", source.valid_when, why_no_cost),
+        "transitions": _Column(moves, "expected transitions into an arm", source.valid_when, why_not),
+        "cost": _Column(cost, "expected cost of transitions", source.valid_when, why_no_cost),
     }
 
 
@@ -195,12 +193,12 @@ def _tied(means: Floats) -> str:
     )
 
 
-def _table(promises: dict[str, _Promise], means: Floats, times: Times, attrs: dict[str, object]) -> xr.Dataset:
+def _table(bounds: dict[str, _Column], means: Floats, times: Times, attrs: dict[str, object]) -> xr.Dataset:
     variables = {}
-    for name, promise in promises.items():
-        notes = {"long_name": promise.long_name, "valid_when": promise.valid_when}
-        if promise.does_not_apply:
-            notes["does_not_apply"] = promise.does_not_apply
-        variables[name] = (("time", "arm")[: promise.values.ndim], promise.values, notes)
+    for name, bound in bounds.items():
+        notes = {"long_name": bound.long_name, "valid_when": bound.valid_when}
+        if bound.does_not_apply:
+            notes["does_not_apply"] = bound.does_not_apply
+        variables[name] = (("time", "arm")[: bound.values.ndim], bound.values, notes)
     gap = ("arm", gaps(means), {"long_name": "expected loss of one choice of the arm against the best"})
     return xr.Dataset(variables, {"time": times, "arm": np.arange(means.size), "gap": gap}, attrs)
