@@ -103,6 +103,11 @@ def test_the_version_is_told() -> None:
     assert (done.exit_code, done.output) == (0, f"explorelab {explorelab.__version__}\n")
 
 
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "explorelab", "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Usage: python -m explorelab ")
+
+
 def test_there_is_one_version() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert "version" not in project

@@ -49,10 +49,11 @@ def test_no_folder_has_more_entries_than_one_takes_in_at_a_glance(folder: Path) 
     assert len(entries(folder)) <= MOST_ENTRIES, [path.name for path in entries(folder)]
 
 
-def test_at_the_top_there_are_folders_and_the_errors() -> None:
+def test_at_the_top_there_are_folders_the_errors_and_the_way_in() -> None:
     assert {path.name for path in entries(SOURCE) if path.is_file()} == {
         "__init__.py",
         "__init__.pyi",
+        "__main__.py",
         "errors.py",
         "py.typed",
     }

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab._support import checks
+from explorelab._support.counted import plural
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.regret import paper_people
@@ -82,9 +83,9 @@ def _story(kinds: np.ndarray) -> str:
     ends = [f"prior mean {a:g}, prior variance {b:g}, length scale {c:g}, temperature {d:g}"
             for a, b, c, d in zip(*ENDS.values(), strict=True)]  # fmt: skip
     return (
-        f"Simulated people, not real ones: {n['linear']} are the linear agent of {paper_people.NAME} ({ends[0]}), "
+        f"Simulated people, not real ones: {n['linear']} {plural(n['linear'], 'is', 'are')} the linear agent of {paper_people.NAME} ({ends[0]}), "
         f"{n['log']} its "
-        f"logarithmic agent ({ends[1]}), and {n['between']} lie between them, spread evenly along the line from one to the "
+        f"logarithmic agent ({ends[1]}), and {n['between']} {plural(n['between'], 'lies', 'lie')} between them, spread evenly along the line from one to the "
         "other (logarithms of variance and temperature, the other two as they are); then every parameter of everyone was "
         f"multiplied by exp({SCATTER:g} g), g standard normal. The three numbers are the paper's shares of linear, "
         "logarithmic and power regret."
