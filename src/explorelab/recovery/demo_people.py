@@ -82,13 +82,13 @@ def _story(kinds: np.ndarray) -> str:
     n = {kind: int((kinds == kind).sum()) for kind in KINDS}
     ends = [f"prior mean {a:g}, prior variance {b:g}, length scale {c:g}, temperature {d:g}"
             for a, b, c, d in zip(*ENDS.values(), strict=True)]  # fmt: skip
+    are, lie = plural(n["linear"], "is", "are"), plural(n["between"], "lies", "lie")
     return (
-        f"Simulated people, not real ones: {n['linear']} {plural(n['linear'], 'is', 'are')} the linear agent of {paper_people.NAME} ({ends[0]}), "
-        f"{n['log']} its "
-        f"logarithmic agent ({ends[1]}), and {n['between']} {plural(n['between'], 'lies', 'lie')} between them, spread evenly along the line from one to the "
-        "other (logarithms of variance and temperature, the other two as they are); then every parameter of everyone was "
-        f"multiplied by exp({SCATTER:g} g), g standard normal. The three numbers are the paper's shares of linear, "
-        "logarithmic and power regret."
+        f"Simulated people, not real ones: {n['linear']} {are} the linear agent of {paper_people.NAME} ({ends[0]}), "
+        f"{n['log']} its logarithmic agent ({ends[1]}), and {n['between']} {lie} between them, spread evenly along the line "
+        "from one to the other (logarithms of variance and temperature, the other two as they are); then every parameter of "
+        f"everyone was multiplied by exp({SCATTER:g} g), g standard normal. The three numbers are the paper's shares of "
+        "linear, logarithmic and power regret."
     )
 
 
