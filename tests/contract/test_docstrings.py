@@ -45,9 +45,14 @@ def test_a_docstring_explains_every_parameter_in_order(name: str) -> None:
     assert explained(function) == list(inspect.signature(function).parameters)
 
 
+BUILDER_TYPES = {"float", "float | None", "npt.ArrayLike", "npt.ArrayLike | None", "str"}
+
+
 @pytest.mark.parametrize("name", explorelab.agents.AGENTS)
-def test_help_says_that_a_builder_returns_an_agent(name: str) -> None:
-    assert inspect.signature(explorelab.agents.AGENTS[name]).return_annotation == "Agent"
+def test_help_says_what_a_builder_takes_and_that_it_returns_an_agent(name: str) -> None:
+    signature = inspect.signature(explorelab.agents.AGENTS[name])
+    assert {each.annotation for each in signature.parameters.values()} <= BUILDER_TYPES
+    assert signature.return_annotation == "Agent"
 
 
 def test_functions_of_every_public_module_are_looked_at() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy.typing as npt
+
 from explorelab.agents.factors import Rule
 from explorelab.agents.learners import trackers
 from explorelab.agents.named.ucl import CREDIBILITY_SCALE, free_prior, kernel_prior
@@ -30,19 +32,19 @@ SITUATED = ("stay", "travel", "novelty", "lapse")
 
 @named_agent
 def situated_ucl(
-    prior_mean: Any = 0.0,
-    prior_var: Any = 1.0,
-    length_scale: Any = 1.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    length_scale: float = 1.0,
     kernel: str = "matern32",
-    prior_cov: Any = None,
-    noise_var: Any = None,
-    credibility_scale: Any = CREDIBILITY_SCALE,
-    credibility_power: Any = 1.0,
-    temperature: Any = 1.0,
-    stickiness: Any = 1.0,
-    travel_cost: Any = 3.0,
-    novelty: Any = 1.0,
-    lapse: Any = 0.02,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
+    credibility_scale: float = CREDIBILITY_SCALE,
+    credibility_power: float = 1.0,
+    temperature: float = 1.0,
+    stickiness: float = 1.0,
+    travel_cost: float = 3.0,
+    novelty: float = 1.0,
+    lapse: float = 0.02,
 ) -> Design:
     """Stochastic UCL in space: distance deters, the last arm and new arms attract, and choices lapse.
 
@@ -58,14 +60,14 @@ def situated_ucl(
 
 @named_agent
 def gp_ucb_constant(
-    bonus: Any = 0.5,
-    temperature: Any = 1.0,
-    prior_mean: Any = 0.0,
-    prior_var: Any = 1.0,
-    length_scale: Any = 1.0,
+    bonus: float = 0.5,
+    temperature: float = 1.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    length_scale: float = 1.0,
     kernel: str = "squared-exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
 ) -> Design:
     """Softmax over mean + bonus x sd of a Gaussian process, with a constant bonus (people: Wu et al. 2018)."""
     learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
@@ -76,12 +78,12 @@ def gp_ucb_constant(
 
 @named_agent
 def variance_greedy(
-    temperature: Any = 1.0,
-    prior_var: Any = 1.0,
-    length_scale: Any = 1.0,
+    temperature: float = 1.0,
+    prior_var: npt.ArrayLike = 1.0,
+    length_scale: float = 1.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
 ) -> Design:
     """Softmax over the sd of the belief: pure exploration, whatever the rewards."""
     learner, params = kernel_prior(0.0, prior_var, length_scale, kernel, prior_cov, noise_var)
@@ -94,12 +96,12 @@ def variance_greedy(
 
 @named_agent
 def kalman_ucb(
-    bonus: Any = 0.5,
-    temperature: Any = 1.0,
-    prior_mean: Any = 0.0,
-    prior_var: Any = 1.0,
-    drift_var: Any = 0.0,
-    noise_var: Any = None,
+    bonus: float = 0.5,
+    temperature: float = 1.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    drift_var: float = 0.0,
+    noise_var: float | None = None,
 ) -> Design:
     """Mean tracker: softmax over mean + bonus x sd of independent arms, which may drift (people: Daw et al. 2006)."""
     params = _kalman(prior_mean, prior_var, drift_var, noise_var)
@@ -110,7 +112,11 @@ def kalman_ucb(
 
 @named_agent
 def kalman_value(
-    temperature: Any = 1.0, prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any = 0.0, noise_var: Any = None
+    temperature: float = 1.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    drift_var: float = 0.0,
+    noise_var: float | None = None,
 ) -> Design:
     """Mean tracker: softmax over the expected reward of independent arms, which may drift."""
     params = _kalman(prior_mean, prior_var, drift_var, noise_var) | values(temperature=temperature)
@@ -119,7 +125,9 @@ def kalman_value(
 
 
 @named_agent
-def kalman_thompson(prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any = 0.0, noise_var: Any = None) -> Design:
+def kalman_thompson(
+    prior_mean: npt.ArrayLike = 0.0, prior_var: npt.ArrayLike = 1.0, drift_var: float = 0.0, noise_var: float | None = None
+) -> Design:
     """Mean tracker: chooses each arm with the probability that it is the best; arms are independent and may drift."""
     params = _kalman(prior_mean, prior_var, drift_var, noise_var)
     rule = Rule(trackers.kalman, limits.believed_mean, choice.probability_matching, commitment.every_step)
@@ -127,7 +135,7 @@ def kalman_thompson(prior_mean: Any = 0.0, prior_var: Any = 1.0, drift_var: Any 
 
 
 @named_agent
-def delta_rule(learning_rate: Any = 0.3, temperature: Any = 1.0, prior_mean: Any = 0.0) -> Design:
+def delta_rule(learning_rate: float = 0.3, temperature: float = 1.0, prior_mean: npt.ArrayLike = 0.0) -> Design:
     """Softmax over expected rewards that move a share of the way to each reward (Rescorla & Wagner 1972)."""
     params = values(learning_rate=learning_rate, temperature=temperature, prior_mean=prior_mean)
     rule = Rule(trackers.delta_rule, limits.believed_mean, choice.softmax_constant, commitment.every_step)
@@ -135,7 +143,7 @@ def delta_rule(learning_rate: Any = 0.3, temperature: Any = 1.0, prior_mean: Any
 
 
 @named_agent
-def win_stay_lose_shift(win_stay: Any = 0.8, lose_shift: Any = 0.8) -> Design:
+def win_stay_lose_shift(win_stay: float = 0.8, lose_shift: float = 0.8) -> Design:
     """After a reward no worse than the block's average so far, repeats the arm with probability win_stay; otherwise leaves
     it with probability lose_shift for any other arm, all equally likely (Robbins 1952).
     """
@@ -144,7 +152,7 @@ def win_stay_lose_shift(win_stay: Any = 0.8, lose_shift: Any = 0.8) -> Design:
 
 
 @named_agent
-def local_search(travel_cost: Any = 2.0) -> Design:
+def local_search(travel_cost: float = 2.0) -> Design:
     """Stays near the last arm, whatever the rewards: P(i) ~ (1 + walk)^-travel_cost."""
     rule = Rule(_unmoved, limits.nothing, habitual(choice.uniform, ("travel",)), commitment.every_step)
     return Design(rule, values(travel_cost=travel_cost), free=("travel_cost",))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from explorelab.agents.factors import Rule
 from explorelab.agents.learners import correlated, independent
@@ -35,14 +35,14 @@ __all__ = [
 
 
 @named_agent
-def ucb1(reward_range: Any = 1.0, ties: str = "lowest") -> Design:
+def ucb1(reward_range: float = 1.0, ties: str = "lowest") -> Design:
     """UCB1 (Auer, Cesa-Bianchi & Fischer 2002): mean + b sqrt(2 ln n / n_i), proved for rewards in [0, b]."""
     rule = Rule(independent.sample_statistics, limits.ucb1, greedy(ties), commitment.every_step)
     return Design(rule, values(reward_range=reward_range))
 
 
 @named_agent
-def ucb2(alpha: Any = 0.01, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
+def ucb2(alpha: float = 0.01, reward_range: float = 1.0, ties: str = "lowest") -> Design:
     """UCB2 (Auer, Cesa-Bianchi & Fischer 2002): plays an arm for a whole epoch; epochs grow by a factor of 1 + alpha."""
     rate = value("alpha", alpha)
     growth = np.arange(math.ceil(math.log(2**31) / math.log1p(float(rate))) + 2)
@@ -58,7 +58,9 @@ def ucb1_normal(ties: str = "lowest") -> Design:
 
 
 @named_agent
-def ucb_v(exploration_rate: Any = 1.2, range_weight: Any = 1.0, reward_range: Any = 1.0, ties: str = "lowest") -> Design:
+def ucb_v(
+    exploration_rate: float = 1.2, range_weight: float = 1.0, reward_range: float = 1.0, ties: str = "lowest"
+) -> Design:
     """UCB-V (Audibert, Munos & Szepesvari 2009): the bonus uses each arm's sample variance; zeta = 1.2, c = 1."""
     params = values(exploration_rate=exploration_rate, range_weight=range_weight, reward_range=reward_range)
     rule = Rule(independent.sample_statistics, limits.ucb_v, greedy(ties), commitment.every_step)
@@ -66,7 +68,7 @@ def ucb_v(exploration_rate: Any = 1.2, range_weight: Any = 1.0, reward_range: An
 
 
 @named_agent
-def kl_ucb(log_power: Any = 0.0, noise_var: Any = None, ties: str = "lowest") -> Design:
+def kl_ucb(log_power: float = 0.0, noise_var: float | None = None, ties: str = "lowest") -> Design:
     """KL-UCB for Gaussian arms (Garivier & Cappe 2011): c = 3 in their proof, c = 0 in their experiments."""
     params = values(log_power=log_power, noise_var=noise_var)
     return Design(Rule(independent.sample_statistics, limits.kl_ucb, greedy(ties), commitment.every_step), params)
@@ -74,13 +76,13 @@ def kl_ucb(log_power: Any = 0.0, noise_var: Any = None, ties: str = "lowest") ->
 
 @named_agent
 def bayes_ucb(
-    log_power: Any = 5.0,
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    log_power: float = 5.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
     ties: str = "lowest",
 ) -> Design:
     """Bayes-UCB (Kaufmann, Cappe & Garivier 2012): quantile 1 - 1/(t (log T)^c); c = 5 in their proof, 0 in experiments."""
@@ -93,14 +95,14 @@ def bayes_ucb(
 
 @named_agent
 def gp_ucb(
-    failure_probability: Any = 0.1,
-    beta_scale: Any = 1.0,
-    prior_mean: Any = 0.0,
-    prior_var: Any = 1.0,
-    length_scale: Any = 1.0,
+    failure_probability: float = 0.1,
+    beta_scale: float = 1.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    length_scale: float = 1.0,
     kernel: str = "squared-exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
     ties: str = "lowest",
 ) -> Design:
     """GP-UCB (Srinivas, Krause, Kakade & Seeger 2012) for finitely many arms; they scale beta by 0.2 in experiments."""
@@ -111,12 +113,12 @@ def gp_ucb(
 
 @named_agent
 def thompson(
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
 ) -> Design:
     """Thompson sampling (1933): chooses each arm with the probability that it is the best, jointly for correlated arms."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
@@ -129,12 +131,12 @@ def thompson(
 
 @named_agent
 def mean_greedy(
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
     ties: str = "lowest",
 ) -> Design:
     """Chooses the highest expected reward, with no bonus for uncertainty: pure exploitation."""
@@ -144,15 +146,15 @@ def mean_greedy(
 
 @named_agent
 def boltzmann(
-    temperature: Any = None,
+    temperature: float | None = None,
     cooling: str = "constant",
-    cooling_rate: Any = None,
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    cooling_rate: float | None = None,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
 ) -> Design:
     """Softmax over expected rewards, constant or cooling temperature (Cesa-Bianchi & Fischer 1998; Sutton & Barto 1998)."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
@@ -163,13 +165,13 @@ def boltzmann(
 
 @named_agent
 def epsilon_greedy(
-    epsilon: Any = 0.1,
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    epsilon: float = 0.1,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
 ) -> Design:
     """Chooses the best expected reward or, with probability epsilon, any arm at random (Sutton & Barto 1998)."""
     learner, params = gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
@@ -179,7 +181,7 @@ def epsilon_greedy(
 
 
 @named_agent
-def epsilon_n_greedy(epsilon_rate: Any = 5.0, epsilon_gap: Any = 0.1) -> Design:
+def epsilon_n_greedy(epsilon_rate: float = 5.0, epsilon_gap: float = 0.1) -> Design:
     """Epsilon_n-greedy (Auer, Cesa-Bianchi & Fischer 2002): epsilon_t = min(1, c N / (d^2 t)), 0 < d <= smallest gap."""
     rule = Rule(independent.sample_statistics, limits.sample_mean, choice.epsilon_decaying, commitment.every_step)
     return Design(rule, values(epsilon_rate=epsilon_rate, epsilon_gap=epsilon_gap))
@@ -187,7 +189,10 @@ def epsilon_n_greedy(epsilon_rate: Any = 5.0, epsilon_gap: Any = 0.1) -> Design:
 
 @named_agent
 def knowledge_gradient(
-    prior_mean: Any = 0.0, prior_var: Any = math.inf, noise_var: Any = None, ties: str = "lowest"
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    noise_var: float | None = None,
+    ties: str = "lowest",
 ) -> Design:
     """Online knowledge gradient (Ryzhov, Powell & Frazier 2012) for independent Gaussian beliefs."""
     learner, params = gaussian_prior(prior_mean, prior_var, 0.0, "exponential", None, noise_var)
@@ -196,7 +201,11 @@ def knowledge_gradient(
 
 @named_agent
 def gittins(
-    discount: Any = 0.99, prior_mean: Any = 0.0, prior_var: Any = math.inf, noise_var: Any = None, ties: str = "lowest"
+    discount: float = 0.99,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    noise_var: float | None = None,
+    ties: str = "lowest",
 ) -> Design:
     """The Gittins index policy (1979): optimal for discounted reward over an infinite horizon with independent arms."""
     learner, params = gaussian_prior(prior_mean, prior_var, 0.0, "exponential", None, noise_var)
@@ -206,7 +215,9 @@ def gittins(
 
 
 @named_agent
-def agrawal_hedge_teneketzis(leader_share: Any = None, noise_var: Any = None, ties: str = "lowest") -> Design:
+def agrawal_hedge_teneketzis(
+    leader_share: float | None = None, noise_var: float | None = None, ties: str = "lowest"
+) -> Design:
     """Block allocation of Agrawal, Hedge & Teneketzis (1988) for switching costs, with Lai & Robbins' Gaussian bounds.
 
     An arm needs a share of plays of at least delta, `leader_share`, to lead.

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from explorelab._support import checks
 from explorelab.agents.factors import ChoiceRule, Commitment, Learner, Rule
@@ -93,14 +94,14 @@ def _ucl(prior: tuple[Learner, dict[str, Any]], more: dict[str, Any], rule: Choi
 
 @named_agent
 def deterministic_ucl(
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
-    credibility_scale: Any = CREDIBILITY_SCALE,
-    credibility_power: Any = 1.0,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
+    credibility_scale: float = CREDIBILITY_SCALE,
+    credibility_power: float = 1.0,
     ties: str = "lowest",
 ) -> Design:
     """Chooses the arm with the highest upper credible limit at every step (algorithm 1)."""
@@ -111,17 +112,17 @@ def deterministic_ucl(
 
 @named_agent
 def stochastic_ucl(
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
-    credibility_scale: Any = CREDIBILITY_SCALE,
-    credibility_power: Any = 1.0,
-    temperature: Any = None,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
+    credibility_scale: float = CREDIBILITY_SCALE,
+    credibility_power: float = 1.0,
+    temperature: float | None = None,
     cooling: str = "constant",
-    cooling_rate: Any = None,
+    cooling_rate: float | None = None,
     commitment: str = "every-step",
 ) -> Design:
     """Softmax over upper credible limits (algorithm 2): temperature constant, nu / log t ("log"), or "feedback".
@@ -142,14 +143,14 @@ COMMITMENTS = commitment.COMMITMENTS
 
 @named_agent
 def block_ucl(
-    prior_mean: Any = 0.0,
-    prior_var: Any = math.inf,
-    length_scale: Any = 0.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = math.inf,
+    length_scale: float = 0.0,
     kernel: str = "exponential",
-    prior_cov: Any = None,
-    noise_var: Any = None,
-    credibility_scale: Any = CREDIBILITY_SCALE,
-    credibility_power: Any = 1.0,
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
+    credibility_scale: float = CREDIBILITY_SCALE,
+    credibility_power: float = 1.0,
     ties: str = "lowest",
 ) -> Design:
     """Chooses the arm with the highest upper credible limit for each of the paper's growing blocks (algorithm 3).
