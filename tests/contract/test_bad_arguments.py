@@ -116,7 +116,7 @@ FUNCTIONS = {
     for name in part.__all__
     if inspect.isfunction(value := getattr(part, name))
 }
-BUILDERS = [name for name, each in FUNCTIONS.items() if inspect.signature(each).return_annotation == "Design"]
+BUILDERS = [name for name in FUNCTIONS if name.replace("_", "-") in xl.agents.AGENTS]
 WORK = (
     "compare", "cross_validate", "fit", "label_phenotypes", "latent_variables", "predictive_check", "recover_models",
     "recover_parameters", "simulate", "simulate_choices",

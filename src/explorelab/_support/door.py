@@ -79,7 +79,7 @@ def _kinds(annotation: str) -> tuple[Kind, ...]:
 
 
 def _kind(annotation: str) -> Kind | None:
-    if annotation in ("Method", "PowerFit", "Keep", "AlgorithmName") or annotation.startswith("Literal["):
+    if annotation in ("AlgorithmName", "CostKind", "Keep", "Method", "PowerFit") or annotation.startswith("Literal["):
         return _PLAIN["str"]  # which words there are is the function's own business
     if annotation in _PLAIN:
         return _PLAIN[annotation]

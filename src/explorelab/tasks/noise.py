@@ -155,7 +155,7 @@ class Noise:
 
 
 @door
-def gaussian_noise(noise_var: Any) -> Noise:
+def gaussian_noise(noise_var: float) -> Noise:
     """Gaussian reward noise.
 
     Parameters
@@ -170,7 +170,7 @@ def gaussian_noise(noise_var: Any) -> Noise:
 
 
 @door
-def integer_noise(largest: Any) -> Noise:
+def integer_noise(largest: int) -> Noise:
     """Whole-number noise drawn uniformly from -largest to largest, as in the paper's experiment.
 
     Parameters

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from explorelab._support import checks
 from explorelab._support.counted import counted
@@ -21,13 +22,16 @@ LARGEST_COST = 1e30
 type Vector = np.ndarray
 
 
+type CostKind = Literal["fixed", "exponential", "uniform"]
+
+
 @dataclass(frozen=True, eq=False)
 class Costs:
     """Transition costs between arms."""
 
     mean: np.ndarray
     """Expected cost from arm (row) to arm (column); 0 for staying."""
-    kind: Literal["fixed", "exponential", "uniform"] = "fixed"
+    kind: CostKind = "fixed"
     """Whether every move has its mean cost, or a random one: exponential, or uniform between 0 and twice the mean."""
 
 
@@ -81,7 +85,7 @@ class Task:
 
 
 @door
-def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
+def bandit(means: npt.ArrayLike, noise_var: float = 1.0, name: str = "bandit") -> Task:
     """A task with Gaussian noise in which any arm may follow any other.
 
     Parameters
@@ -100,7 +104,7 @@ def bandit(means: Any, noise_var: Any = 1.0, name: str = "bandit") -> Task:
 
 
 @door
-def line(means: Any, noise_var: Any = 1.0, name: str = "line") -> Task:
+def line(means: npt.ArrayLike, noise_var: float = 1.0, name: str = "line") -> Task:
     """A task whose arms lie on a line at 0, 1, 2, ...
 
     Parameters
@@ -117,7 +121,7 @@ def line(means: Any, noise_var: Any = 1.0, name: str = "line") -> Task:
 
 
 @door
-def grid(means: Any, noise_var: Any = 1.0, name: str = "grid") -> Task:
+def grid(means: npt.ArrayLike, noise_var: float = 1.0, name: str = "grid") -> Task:
     """A task whose arms are the squares of a grid with unit spacing; arm number = x * height + y.
 
     Parameters
@@ -150,7 +154,7 @@ def with_noise(task: Task, noise: Noise | float) -> Task:
 
 
 @door
-def with_costs(task: Task, costs: Any = "distance", kind: Any = "fixed", scale: Any = 1.0) -> Task:
+def with_costs(task: Task, costs: npt.ArrayLike | str = "distance", kind: CostKind = "fixed", scale: float = 1.0) -> Task:
     """The same task with transition costs.
 
     Parameters
@@ -196,7 +200,7 @@ def _named_costs(task: Task, name: str) -> np.ndarray:
 
 
 @door
-def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None, start: Any = 0) -> Task:
+def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None, start: int = 0) -> Task:
     """The same task on a graph of allowed moves; the agent walks along shortest paths to the arm it wants.
 
     Parameters
@@ -243,7 +247,7 @@ TRAINING_PEAK = (5, 5)
 
 
 @door
-def landscape(name: str, noise_var: Any = None) -> Task:
+def landscape(name: str, noise_var: float | None = None) -> Task:
     """The paper's task on 10 x 10 squares.
 
     Parameters
@@ -264,7 +268,7 @@ def landscape(name: str, noise_var: Any = None) -> Task:
 
 
 @door
-def profile(name: str, noise_var: Any = 1.0) -> Task:
+def profile(name: str, noise_var: float = 1.0) -> Task:
     """The ten arms along x of a landscape, on a line, with Gaussian noise.
 
     Parameters

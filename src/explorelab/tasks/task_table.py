@@ -202,7 +202,8 @@ def _start(start: Any, first_arm: int, arms: Arms | None) -> int | str | None:
 def _on_graph(task: Task, table: Mapping[str, Any], start: int | str | None, folder: Path) -> Task:
     if "graph" in table:
         with about(*GRAPH, table=table):
-            return on_graph(task, _edges(table["graph"], folder), table.get("directed"), 0 if start is None else start)
+            at: Any = 0 if start is None else start  # of text, on_graph says what is wrong
+            return on_graph(task, _edges(table["graph"], folder), table.get("directed"), at)
     for key in ("start", "directed"):
         if key in table:
             raise SettingError((key,), "start and directed need a graph of moves: give the task a graph.")
