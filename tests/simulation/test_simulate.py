@@ -1,9 +1,7 @@
-"""The simulator: what it promises of its random numbers, its sums and its divisions of the work, for every agent."""
+"""The simulator: what it promises of its random numbers and its sums, for every agent."""
 
+import itertools
 import math
-import os
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
@@ -14,6 +12,7 @@ from scipy import stats
 import explorelab as xl
 from explorelab.agents.registry import parameters_of
 from tests.support.beliefs import choosing_and_committing, one_of_each
+from tests.support.quick_programs import compiled_quickly
 
 CURVES = ["regret", "observed_regret", "transitions", "cost"]
 FIVE = xl.tasks.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.2)
@@ -24,46 +23,10 @@ GRAPH = xl.tasks.on_graph(
 )
 
 
-# The same whatever the division of the work ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("agent", "task", "horizon", "replicates"),
-    [
-        (xl.agents.stochastic_ucl(temperature=0.3), FIVE, 200, 5000),
-        (xl.agents.block_ucl(prior_mean=3.0, prior_var=9.0, length_scale=2.0), GRAPH, 80, 3000),
-        (
-            xl.agents.deterministic_ucl(prior_mean=30.0, prior_var=100.0, length_scale=4.0),
-            xl.tasks.landscape("B", 10.0),
-            30,
-            600,
-        ),
-    ],
-    ids=["stochastic", "correlated block on a graph", "correlated on 100 arms"],
-)
-def test_the_memory_allowed_changes_not_one_bit(agent, task, horizon, replicates):
-    ask = {"horizon": horizon, "n_replicates": replicates, "seed": 3, "keep": "statistics"}
-    plenty, little = xl.simulate(agent, task, **ask), xl.simulate(agent, task, **ask, memory=2 << 20)
-    xr.testing.assert_identical(plenty, little)
-
-
-ON_SOME_CORES = """
-import os, sys
-os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[1])])
-import explorelab as xl
-agent = xl.agents.stochastic_ucl(prior_mean=3.0, prior_var=4.0, length_scale=1.5)
-result = xl.simulate(agent, xl.tasks.profile("B", 9.0), 25, 700, 4, keep="trajectories")
-result.to_netcdf(sys.argv[2], engine="scipy")
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be taken away here")
-def test_the_number_of_cores_changes_not_one_bit(tmp_path):
-    for n_cores in ("1", "2"):
-        command = [sys.executable, "-c", ON_SOME_CORES, n_cores, str(tmp_path / n_cores)]
-        subprocess.run(command, check=True, timeout=120, capture_output=True)
-    with xr.open_dataset(tmp_path / "1", engine="scipy") as one, xr.open_dataset(tmp_path / "2", engine="scipy") as two:
-        xr.testing.assert_identical(one, two)
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_quickly():
+    with compiled_quickly():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -94,37 +57,18 @@ def test_no_two_steps_share_their_noise(played):
     assert len(np.unique(played.reward - FIVE.means[played.choice.values])) == 60 * 300
 
 
-@pytest.mark.parametrize(
-    "agent", [xl.agents.stochastic_ucl(), xl.agents.thompson(prior_var=1.0)], ids=lambda agent: agent.name
-)
-def test_a_replicate_is_the_same_however_many_others_there_are(agent):
-    few, many = (xl.simulate(agent, FIVE, 30, n, 2, keep="trajectories") for n in (300, 1000))
-    np.testing.assert_array_equal(few.choice, many.choice[:300])
-    np.testing.assert_array_equal(few.reward, many.reward[:300])
-
-
-def test_a_step_is_the_same_however_many_follow(played):
-    short = xl.simulate(xl.agents.stochastic_ucl(), COSTLY, 20, 300, 5, keep="trajectories", precision="double")
-    np.testing.assert_array_equal(short.choice, played.choice[:, :20])
-
-
 # Sweeps ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_sweep_is_separate_runs():
-    swept = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0), FIVE, 20, 300, 1, sweep={"temperature": [0.1, 1.0, 10.0]})
-    for temperature in (0.1, 1.0, 10.0):
-        alone = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0, temperature=temperature), FIVE, 20, 300, 1)
-        for name in alone.data_vars:
-            np.testing.assert_allclose(swept[name].sel(temperature=temperature), alone[name], rtol=1e-12)
-
-
-def test_a_sweep_over_two_parameters_has_every_combination():
+def test_a_sweep_is_separate_runs_of_every_combination():
     sweep = {"temperature": [0.1, 1.0], "prior_mean": [0.0, 1.0, 2.0]}
     swept = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0), FIVE, 20, 300, 1, sweep=sweep)
-    alone = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0, temperature=0.1, prior_mean=2.0), FIVE, 20, 300, 1)
     assert swept.regret_mean.dims == ("temperature", "prior_mean", "time")
-    np.testing.assert_allclose(swept.regret_mean.sel(temperature=0.1, prior_mean=2.0), alone.regret_mean, rtol=1e-12)
+    for values in itertools.product(*sweep.values()):
+        setting = dict(zip(sweep, values, strict=True))
+        alone = xl.simulate(xl.agents.stochastic_ucl(prior_var=4.0, **setting), FIVE, 20, 300, 1)
+        for name in alone.data_vars:
+            np.testing.assert_allclose(swept[name].sel(setting), alone[name], rtol=1e-12)
 
 
 def test_a_sweep_over_length_scales_may_include_zero():
@@ -137,9 +81,10 @@ def test_a_sweep_over_length_scales_may_include_zero():
 
 
 def test_a_sweep_remembers_what_the_agent_was_given_by_position():
-    swept = xl.simulate(xl.agents.deterministic_ucl(5.0, 0.1), FIVE, 20, 300, 1, sweep={"credibility_power": [1.0, 2.0]})
-    alone = xl.simulate(xl.agents.deterministic_ucl(prior_mean=5.0, prior_var=0.1), FIVE, 20, 300, 1)
-    np.testing.assert_array_equal(swept.regret_mean.sel(credibility_power=1.0), alone.regret_mean)
+    sweep = {"temperature": [0.5, 1.0, 2.0, 3.0, 4.0, 5.0]}  # as many as above, which need no new program
+    swept = xl.simulate(xl.agents.stochastic_ucl(5.0, 0.1), FIVE, 20, 300, 1, sweep=sweep)
+    alone = xl.simulate(xl.agents.stochastic_ucl(prior_mean=5.0, prior_var=0.1, temperature=0.5), FIVE, 20, 300, 1)
+    np.testing.assert_allclose(swept.regret_mean.sel(temperature=0.5), alone.regret_mean, rtol=1e-12)
 
 
 def test_what_is_kept_by_itself_is_the_same_for_all_parts_of_a_sweep():
@@ -158,14 +103,16 @@ def test_a_sweep_with_a_value_for_each_arm_is_numbered():
 # What comes back ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("keep", "extra"),
-    [("statistics", set()), ("replicates", set(CURVES)), ("trajectories", {*CURVES, "choice", "reward", "chosen"})],
-)
+ALWAYS = {f"{name}_{statistic}" for name in (*CURVES, "visits") for statistic in ("mean", "se")}
+
+
+@pytest.mark.parametrize(("keep", "extra"), [("statistics", set()), ("replicates", set(CURVES))])
 def test_what_is_kept_is_what_was_asked_for(keep, extra):
-    result = xl.simulate(xl.agents.ucb1(), FIVE, 15, 30, keep=keep)
-    always = {f"{name}_{statistic}" for name in (*CURVES, "visits") for statistic in ("mean", "se")}
-    assert set(result.data_vars) == always | extra
+    assert set(xl.simulate(xl.agents.ucb1(), FIVE, 15, 30, keep=keep).data_vars) == ALWAYS | extra
+
+
+def test_trajectories_are_kept_where_they_were_asked_for(played):
+    assert set(played.data_vars) == {*ALWAYS, *CURVES, "choice", "reward", "chosen"}
 
 
 def test_replicates_are_kept_by_themselves_where_they_fit():
@@ -202,14 +149,23 @@ def test_visits_sum_to_the_time_for_a_correlated_belief():
 
 
 def test_the_times_asked_for_are_those_recorded():
-    every, some = (xl.simulate(xl.agents.ucb1(), FIVE, 50, 30, times=t, keep="replicates") for t in (None, [40, 3, 17]))
-    assert some.time.values.tolist() == [3, 17, 40]
-    np.testing.assert_allclose(some.regret, every.regret.sel(time=[3, 17, 40]), rtol=1e-6)
+    every, some = (xl.simulate(xl.agents.ucb1(), FIVE, 15, 30, times=t, keep="replicates") for t in (None, [14, 3, 7]))
+    assert some.time.values.tolist() == [3, 7, 14]
+    np.testing.assert_allclose(some.regret, every.regret.sel(time=[3, 7, 14]), rtol=1e-6)
 
 
-def test_a_long_horizon_is_thinned_to_a_few_hundred_times_with_both_ends():
-    times = xl.simulate(xl.agents.ucb1(), FIVE, 5000, 2).time.values
-    assert (times[0], times[-1]) == (1, 5000)
+def long_run(task, times):
+    return xl.simulate(xl.agents.epsilon_greedy(epsilon=0.3), task, 200_000, 4, 1, times=times)
+
+
+@pytest.fixture(scope="module")
+def long_run_at_default_times():
+    return long_run(FIVE, None)
+
+
+def test_a_long_horizon_is_thinned_to_a_few_hundred_times_with_both_ends(long_run_at_default_times):
+    times = long_run_at_default_times.time.values
+    assert (times[0], times[-1]) == (1, 200_000)
     assert 100 < len(times) < 300
 
 
@@ -241,16 +197,15 @@ def test_single_and_double_precision_have_the_same_regret():
     assert abs(single.regret_mean[-1] - double.regret_mean[-1]) < 3 * double.regret_se[-1]
 
 
-@pytest.mark.parametrize("times", [[200_000], None], ids=["one time", "default times"])
-def test_sums_do_not_stall_in_single_precision(times):
+def test_sums_do_not_stall_in_single_precision(long_run_at_default_times):
     """Over a long horizon, regret must still be the gaps times the visits, which are counted exactly."""
-    result = xl.simulate(xl.agents.epsilon_greedy(epsilon=0.3), FIVE, 200_000, 4, 1, times=times)
-    assert result.regret_mean[-1] == pytest.approx(float(FIVE.gaps @ result.visits_mean.values), rel=1e-9)
+    for result in (long_run(FIVE, [200_000]), long_run_at_default_times):
+        assert result.regret_mean[-1] == pytest.approx(float(FIVE.gaps @ result.visits_mean.values), rel=1e-9)
 
 
 def test_rewards_do_not_stall_in_single_precision():
     """A large mean and little noise: the sum of rewards is known to within a few of its standard deviations."""
-    result = xl.simulate(xl.agents.ucb1(), xl.tasks.bandit([1000.0], 1.0), 200_000, 4, 1, times=[200_000])
+    result = long_run(xl.tasks.bandit([1000.0] * 5, 1.0), [200_000])
     assert abs(result.observed_regret_mean[-1]) < 5 * math.sqrt(200_000 / 4)
 
 
@@ -322,21 +277,25 @@ def test_noise_does_not_depend_on_the_choice():
     assert stats.f_oneway(*groups).pvalue > 1e-3
 
 
-@pytest.mark.parametrize(("kind", "ratio"), [("exponential", 1.0), ("uniform", 1 / math.sqrt(3))])
-def test_random_costs_have_the_mean_and_spread_they_should(kind, ratio):
-    """All moves alike: the cost of n moves has mean 3 n, and a standard deviation of 3 ratio sqrt(n)."""
+@pytest.fixture(scope="module", params=[("exponential", 1.0), ("uniform", 1 / math.sqrt(3))], ids=lambda each: each[0])
+def random_costs(request):
+    """Moves at random that cost 3 each on average, and a cost's standard deviation over its mean."""
+    kind, ratio = request.param
     task = xl.tasks.with_costs(FIVE, 3.0, kind=kind)
-    result = xl.simulate(xl.agents.epsilon_greedy(epsilon=1.0), task, 50, 1000, 14, keep="replicates", times=[50])
-    moves, cost = result.transitions.values[:, 0], result.cost.values[:, 0]
+    return xl.simulate(xl.agents.epsilon_greedy(epsilon=1.0), task, 50, 1000, 14, keep="replicates"), ratio
+
+
+def test_random_costs_have_the_mean_and_spread_they_should(random_costs):
+    """All moves alike: the cost of n moves has mean 3 n, and a standard deviation of 3 ratio sqrt(n)."""
+    result, ratio = random_costs
+    moves, cost = result.transitions.values[:, -1], result.cost.values[:, -1]
     z = (cost - 3 * moves) / (3 * ratio * np.sqrt(moves))
     assert abs(z.mean()) < 4 / math.sqrt(1000)
     assert abs(z.var() - 1) < 5 * math.sqrt(2 / 1000) + 0.1
 
 
-def test_random_costs_are_drawn_anew_for_every_move():
-    task = xl.tasks.with_costs(xl.tasks.bandit([0.0, 1.0]), 1.0, kind="uniform")
-    cost = xl.simulate(xl.agents.epsilon_greedy(epsilon=1.0), task, 50, 100, 14, keep="replicates").cost.values
-    paid = np.diff(cost, axis=1)
+def test_random_costs_are_drawn_anew_for_every_move(random_costs):
+    paid = np.diff(random_costs[0].cost.values[:100], axis=1)
     assert len(np.unique(paid[paid > 0])) > 0.99 * (paid > 0).sum()
 
 
@@ -376,8 +335,11 @@ def test_every_agent_plays_on_a_grid(name):
 
 
 @pytest.mark.parametrize("name", one_of_each(choosing_and_committing, xl.agents.AGENTS))
-def test_every_agent_plays_on_a_graph(name):
-    check_that_it_plays(name, "weighted directed graph with random costs")
+def test_every_agent_plays_on_a_graph_along_its_edges(name):
+    arms = check_that_it_plays(name, "weighted directed graph with random costs").choice.values
+    before = np.concatenate([np.zeros((8, 1), int), arms[:, :-1]], axis=1)
+    lengths = TASKS["weighted directed graph with random costs"].moves.length
+    assert np.isfinite(lengths[before, arms]).all()  # or 0, where it stays
 
 
 def check_that_it_plays(name, task):
@@ -391,14 +353,7 @@ def check_that_it_plays(name, task):
     assert result.choice.min() >= 0
     assert result.choice.max() <= 3
     assert (result.regret_mean[-1] > 0).all()
-
-
-@pytest.mark.parametrize("name", ["block-ucl", "ucb2", "thompson", "stochastic-ucl"])
-def test_every_step_on_a_graph_follows_an_edge_or_stays(name):
-    task = TASKS["weighted directed graph with random costs"]
-    arms = xl.simulate(xl.agents.AGENTS[name](), task, 12, 8, keep="trajectories").choice.values
-    before = np.concatenate([np.zeros((8, 1), int), arms[:, :-1]], axis=1)
-    assert np.isfinite(task.moves.length[before, arms]).all()
+    return result
 
 
 def test_correlated_block_ucl_on_a_weighted_graph_finds_the_best_arm():
