@@ -17,6 +17,7 @@ from explorelab.agents.rules.quantiles import upper_quantile
 from explorelab.simulation.precision import origin_of, why_not
 from tests.support.beliefs import learning_and_valuing, one_of_each
 from tests.support.command_line import explorelab
+from tests.support.quick_programs import compiled_quickly
 
 MEANS, HORIZON, REPLICATES = np.linspace(0, 2, 12), 48, 64
 
@@ -32,6 +33,13 @@ UNITS = {
 """Powers of the rewards' unit."""
 
 ORDINARY = {"prior_mean": 0.4, "prior_var": 2.0, "length_scale": 4.0, "noise_var": 1.0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _double_precision_is_compiled_quickly():
+    """What single precision is compared with; single precision itself is compiled as users have it."""
+    with compiled_quickly("float64"):
+        yield
 
 
 def task(scale=1.0, offset=0.0):
