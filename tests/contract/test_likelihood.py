@@ -60,6 +60,8 @@ def block(**settings):
 
 
 _scored = jax.jit(log_likelihoods, static_argnums=(0, 3), compiler_options=QUICKLY)
+_replayed = jax.jit(replay, static_argnums=(0, 3), compiler_options=QUICKLY)
+_believed = jax.jit(beliefs, static_argnums=(0, 2), compiler_options=QUICKLY)
 
 
 def scores(agent, told=None, **settings):
@@ -109,7 +111,7 @@ def test_beliefs_at_once_are_beliefs_one_by_one(length_scale, kernel):
     with jax.enable_x64(True):
         params = full_params(agent, dtype="float64")
         told = block(observed=observed)
-        at_once = beliefs(agent.rule, params, N_ARMS, told)
+        at_once = _believed(agent.rule, params, N_ARMS, told)
         for t in range(T):
             history = [(ARMS[s], REWARDS[s]) for s in range(t) if observed[s]]
             belief = belief_after(agent, params, history)
@@ -160,23 +162,23 @@ def test_a_missed_trial_without_a_reward_teaches_nothing_but_takes_time():
         history = [(ARMS[s], REWARDS[s]) for s in range(6) if s != 4]
         belief = belief_after(AGENT, params, history)
         moment = moment_after(history)._replace(t=jnp.int32(7))
-        value = AGENT.rule.limit(params, belief, moment)
-        wanted = AGENT.rule.choice.log_probs(params, belief, value, moment, None)[ARMS[6]]
+        wanted, _ = _chosen_and_learned(AGENT.rule, params, belief, moment, jnp.int32(ARMS[6]), jnp.float64(REWARDS[6]))
     assert result[4] == 0
     np.testing.assert_allclose(result[6], wanted, rtol=1e-9)
 
 
 def test_what_was_not_available_is_not_counted():
-    available = np.ones((1, T, N_ARMS), bool)
+    everything = np.ones((1, T, N_ARMS), bool)
+    available = everything.copy()
     available[0, 5] = [True, True, False, False, False]
     result = scores(HABITS, available=available)
     with jax.enable_x64(True):
         ways = Ways(jnp.asarray(DISTANCES), jnp.asarray(DISTANCES))
         told = block(available=available)
-        log_probs = np.asarray(replay(HABITS.rule, full_params(HABITS, dtype="float64"), ways, N_ARMS, told).log_probs)
+        log_probs = np.asarray(_replayed(HABITS.rule, full_params(HABITS, dtype="float64"), ways, N_ARMS, told).log_probs)
     assert np.exp(log_probs[5]).sum() == pytest.approx(1)
     assert np.isneginf(log_probs[5, 2:]).all()
-    assert result[5] > scores(HABITS)[5]
+    assert result[5] > scores(HABITS, available=everything)[5]
 
 
 @pytest.mark.quick
@@ -246,13 +248,13 @@ def test_a_gradient_with_information_is_the_gradient(name):
 
 def test_the_information_is_the_mean_of_the_squared_score():
     """On one trial, E[g g'] over the arms that could have been chosen is the information of that trial."""
-    told = choices(ARMS[:3], REWARDS[:3], scored=[False, False, True])
-    fitted = prepare(told, "situated-ucl")
+    last = np.arange(T) == T - 1
+    fitted = prepare(choices(scored=last), "situated-ucl")
     with jax.enable_x64(True):
-        z = jnp.full(8, 0.2)
+        z = jnp.full(8, 0.2, jnp.float64)
         expected = 0.0
         for arm in range(N_ARMS):
-            other = prepare(choices([*ARMS[:2], arm], REWARDS[:3], scored=[False, False, True]), "situated-ucl")
+            other = prepare(choices([*ARMS[:-1], arm], scored=last), "situated-ucl")
             data = fitted.data._replace(blocks=other.data.blocks)
             at = _bent(fitted.model, data, z)
             expected = expected + np.exp(-float(at.value)) * np.outer(at.gradient, at.gradient)

@@ -61,8 +61,12 @@ def scores(agent, choices):
     with jax.enable_x64(True):
         added = {"noise_var": choices.layout.noise_var, "horizon": choices.n_trials, "n_arms": choices.layout.n_arms}
         params = {name: jnp.asarray(value, jnp.float64) for name, value in {**added, **agent.params}.items()}
-        one = partial(log_likelihoods, agent.rule, params, ways_of(choices.layout), choices.layout.n_arms)
-        return np.asarray(jax.jit(jax.vmap(one), compiler_options=QUICKLY)(blocks_of(choices)))
+        return np.asarray(_scored(agent.rule, choices.layout.n_arms, params, ways_of(choices.layout), blocks_of(choices)))
+
+
+@partial(jax.jit, static_argnums=(0, 1), compiler_options=QUICKLY)
+def _scored(rule, n_arms, params, ways, blocks):
+    return jax.vmap(partial(log_likelihoods, rule, params, ways, n_arms))(blocks)
 
 
 WITH_TIES = [name for name in xl.agents.AGENTS if "ties" in parameters_of(name)]

@@ -14,10 +14,17 @@ import explorelab as xl
 from explorelab.paper import EXHIBITS, reproduce
 from explorelab.paper.exhibit import Effort
 from explorelab.plots.style import PALETTE, Drawing, names_at_ends, power_of_ten, save, style
+from tests.support.quick_programs import compiled_quickly
 
 MODULE = sys.modules[reproduce.__module__]
 """By its name the package gives the function."""
 NAMES = [entry.name for entry in EXHIBITS]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_quickly():
+    with compiled_quickly():
+        yield
 
 
 @pytest.fixture(scope="module")
