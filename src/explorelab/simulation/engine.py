@@ -271,7 +271,6 @@ def play_many(
         else:
             records = lax.map(one_replicate, replicates, batch_size=batch)
         quantities = {**records.totals._asdict(), "visits": records.visits}
-        counted = replicates < n_wanted
-        return {name: moments(v, counted, unit) for name, v in quantities.items()}, records if keep else None
+        return moments(quantities, replicates < n_wanted, unit), records if keep else None
 
     return lax.map(one_setting, settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -21,18 +22,24 @@ class Moments(NamedTuple):
     spread: Any
 
 
-def moments(values: Float[Array, "replicate ..."], counted: Bool[Array, " replicate"], unit: int) -> Moments:
-    """The moments of every `unit` replicates, in float64, leaving out those that are not counted."""
+def moments(
+    quantities: dict[str, Float[Array, "replicate ..."]], counted: Bool[Array, " replicate"], unit: int
+) -> dict[str, Moments]:
+    """The moments of each quantity over every `unit` replicates, in float64, leaving out those that are not counted."""
 
-    def one_unit(both: tuple[Array, Array]) -> Moments:
-        weight, group = both[0].astype(jnp.float64), both[1].astype(jnp.float64)
-        n = weight.sum()
-        weight = weight.reshape(-1, *(1 for _ in group.shape[1:]))
-        mean = (weight * group).sum(axis=0) / jnp.maximum(n, 1)
-        return Moments(n, mean, (weight * (group - mean) ** 2).sum(axis=0))
+    def one_unit(now: tuple[Array, dict[str, Array]]) -> dict[str, Moments]:
+        return {name: _weighted_moments(now[0].astype(jnp.float64), values) for name, values in now[1].items()}
 
-    # One unit after the other: over all at once, XLA would order the sums by the number of units.
-    return lax.map(one_unit, (counted.reshape(-1, unit), values.reshape(-1, unit, *values.shape[1:])))
+    # One unit after the other: over all at once, XLA would order the sums by the number of units. All quantities in one
+    # loop, which is sooner compiled than a loop for each.
+    return lax.map(one_unit, jax.tree.map(lambda values: values.reshape(-1, unit, *values.shape[1:]), (counted, quantities)))
+
+
+def _weighted_moments(weight: Float[Array, " replicate"], values: Float[Array, "replicate ..."]) -> Moments:
+    n, group = weight.sum(), values.astype(jnp.float64)
+    weight = weight.reshape(-1, *(1 for _ in group.shape[1:]))
+    mean = (weight * group).sum(axis=0) / jnp.maximum(n, 1)
+    return Moments(n, mean, (weight * (group - mean) ** 2).sum(axis=0))
 
 
 class Running:
