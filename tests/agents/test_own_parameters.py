@@ -17,6 +17,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import block_log_likelihoods, curvature
 from explorelab.plots.words import named
+from tests.support.beliefs import QUICKLY
 
 TASK = xl.tasks.bandit([0.0, 1.0, 2.0], 1.0)
 
@@ -87,8 +88,14 @@ def test_its_gradients_are_right_wherever_its_parameters_enter(added, people):
     z = np.array([0.3, -0.2, 0.4])
     with jax.enable_x64(True):
         rows, weight = jnp.arange(people.n_rows), jnp.ones(people.n_rows)
-        at = curvature(fitted.model, fitted.data, rows, weight, jnp.asarray(z))
-        whole = jax.grad(lambda z: -block_log_likelihoods(fitted.model, fitted.data, rows, z).sum())(jnp.asarray(z))
+        at = jax.jit(curvature, static_argnums=0, compiler_options=QUICKLY)(
+            fitted.model, fitted.data, rows, weight, jnp.asarray(z)
+        )
+
+        def value(z):
+            return -block_log_likelihoods(fitted.model, fitted.data, rows, z).sum()
+
+        whole = jax.jit(jax.grad(value), compiler_options=QUICKLY)(jnp.asarray(z))
     np.testing.assert_allclose(at.gradient, whole, rtol=1e-9)
     assert (np.abs(whole) > 1e-3).all()
 

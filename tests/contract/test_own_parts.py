@@ -23,6 +23,7 @@ from explorelab.study.export import choices_file
 from explorelab.study.export.rows import Played
 from explorelab.study.robots.minds import Mind
 from explorelab.tasks import Noise, NoiseKind, add_noise
+from tests.support.beliefs import QUICKLY
 from tests.support.study.small_study import small_study
 
 # What the user writes -------------------------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ def log_probs_of_the_fit(agent: Agent, choices: Choices) -> np.ndarray:
     with jax.enable_x64(True):
         params = {name: jnp.asarray(value, jnp.float64) for name, value in given.items()}
         one = partial(replay, agent.rule, params, ways_of(choices.layout), n_arms)
-        return np.asarray(jax.jit(jax.vmap(one))(blocks_of(choices)).log_probs)
+        return np.asarray(jax.jit(jax.vmap(one), compiler_options=QUICKLY)(blocks_of(choices)).log_probs)
 
 
 @both
