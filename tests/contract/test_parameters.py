@@ -1,6 +1,7 @@
 """The table of parameters and the agents agree: agents, habits, parameters and rows are all found, none is listed here."""
 
 import inspect
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +16,7 @@ from explorelab.fitting.likelihood import Block, beliefs
 from explorelab.fitting.objective import parameters_of_beliefs
 from explorelab.plots.words import name_of, named
 from explorelab.simulation.run_file import FILES_WANTED
-from tests.support.beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR
+from tests.support.beliefs import DISTANCES, EVERY_AGENT, N_ARMS, NOISE_VAR, QUICKLY
 
 
 def with_every_habit(build):
@@ -111,9 +112,12 @@ def test_beliefs_depend_on_the_parameters_that_they_are_said_to_depend_on(name):
     with jax.enable_x64(True):
         ways = Ways(jnp.asarray(DISTANCES), jnp.asarray(DISTANCES))
 
+        @partial(jax.jit, compiler_options=QUICKLY)
+        def leaves(given):
+            return jax.tree.leaves(beliefs(rule, prepared(rule, given, ways), N_ARMS, block()))
+
         def believed(changes):
-            ready = {key: jnp.asarray(value) for key, value in {**params, **changes}.items()}
-            return jax.tree.leaves(beliefs(rule, prepared(rule, ready, ways), N_ARMS, block()))
+            return leaves({key: jnp.asarray(value) for key, value in {**params, **changes}.items()})
 
         before = believed({})
         changed = {key: believed({key: 1.1 * value + 0.07}) for key, value in params.items()}
