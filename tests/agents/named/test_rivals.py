@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 from statistics import NormalDist
 
 import jax
@@ -14,7 +15,7 @@ import explorelab as xl
 from explorelab.agents.named import human
 from explorelab.agents.rules import commitment
 from tests.support import reference
-from tests.support.beliefs import DISTANCES, HORIZON, NOISE_VAR, belief_after, full_params, moment_after
+from tests.support.beliefs import DISTANCES, HORIZON, NOISE_VAR, QUICKLY, belief_after, full_params, moment_after
 from tests.support.quick_programs import compiled_quickly
 
 ALL_SEEN = [(i % 5, r) for i, r in enumerate([0.3, 1.1, 1.9, 0.8, 1.4, -0.2, 1.3, 2.2, 0.4, 1.2, 0.9])]
@@ -34,7 +35,17 @@ def index(agent, history):
     """The package's value of every arm, in double precision."""
     with jax.enable_x64(True):
         params = full_params(agent, dtype="float64")
-        return np.asarray(agent.rule.limit(params, belief_after(agent, params, history), moment_after(history)))
+        return np.asarray(_valued(agent.rule, params, belief_after(agent, params, history), moment_after(history)))
+
+
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _valued(rule, params, belief, moment):
+    return rule.limit(params, belief, moment)
+
+
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _log_probs(rule, params, belief, moment):
+    return rule.choice.log_probs(params, belief, rule.limit(params, belief, moment), moment, None)
 
 
 def per_arm(history, formula):
@@ -176,19 +187,18 @@ def test_epsilon_n_greedy_chooses_at_random_as_often_as_published(history):
     """Auer et al. (2002): epsilon_n = min(1, c K / (d^2 n)), else the highest average."""
     agent, n = xl.agents.epsilon_n_greedy(epsilon_rate=2.0, epsilon_gap=0.5), len(history) + 1
     params, moment = full_params(agent), moment_after(history)
-    belief = belief_after(agent, params, history)
-    value = agent.rule.limit(params, belief, moment)
+    log_probs = _log_probs(agent.rule, params, belief_after(agent, params, history), moment)
     epsilon = min(1, 2.0 * 5 / (0.5**2 * n))
     averages = per_arm(history, np.mean)
     expected = epsilon / 5 + (1 - epsilon) * (averages == averages.max())
-    np.testing.assert_allclose(np.exp(agent.rule.choice.log_probs(params, belief, value, moment, None)), expected, rtol=1e-5)
+    np.testing.assert_allclose(np.exp(log_probs), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("history", [[(0, 1.0), (1, 2.0), (1, 0.4)], ALL_SEEN], ids=["informative", "all seen"])
 def test_thompson_chooses_each_arm_as_often_as_it_is_the_best(history):
     agent = xl.agents.thompson(prior_mean=1.0, prior_var=4.0)
     params, moment = full_params(agent), moment_after(history)
-    log_probs = agent.rule.choice.log_probs(params, belief_after(agent, params, history), None, moment, None)
+    log_probs = _log_probs(agent.rule, params, belief_after(agent, params, history), moment)
     beliefs = [normal_belief(history, arm, 1.0, 4.0) for arm in range(5)]
     draws = np.random.default_rng(0).normal([m for m, _ in beliefs], [math.sqrt(v) for _, v in beliefs], (200_000, 5))
     frequency = np.bincount(draws.argmax(1), minlength=5) / 200_000
