@@ -30,6 +30,10 @@ FILES = ("study.db", "study.db-wal", "study.db-shm")
 NOTICED_S = 30.0
 
 
+class LockedError(Exception):
+    """The server was in the middle of a transaction when it was made to stand still."""
+
+
 def over(file: Path, data: bytes) -> None:
     """Write over a file in its place, as `cp` does."""
     with file.open("wb") as opened:
@@ -38,8 +42,14 @@ def over(file: Path, data: bytes) -> None:
 
 def through_sqlite(db: Path, older: Path, _: Path) -> None:
     """As `sqlite3 study.db '.restore older.db'` does."""
+
+    def progress(status: int, *_: int) -> None:
+        # Left to itself SQLite tries again for ever, and a server that stands still never gives its lock back.
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise LockedError
+
     with closing(sqlite3.connect(older)) as source, closing(sqlite3.connect(db)) as target:
-        source.backup(target)
+        source.backup(target, progress=progress)
 
 
 def vacuumed(db: Path, older: Path, _: Path) -> None:
@@ -119,13 +129,9 @@ class Operator:
         if not other.exists():
             open_store("sqlite:///other.db", other.parent).close()
         await asyncio.sleep(0.3)
-        with self._still():
-            shutil.rmtree(self._kept, ignore_errors=True)
-            shutil.copytree(self._folder, self._kept)
-            told = set(self._ledger.shown)
-            ATTACKS[what](self._folder / "study.db", older, other)
-            shown = self._served.log() if self._folder.exists() else ""
-        await self._stopped(what, shown, told)
+        while (before := self._broken(what, older, other)) is None:
+            await asyncio.sleep(0.02)
+        await self._stopped(what, *before)
         self._served.kill_all()
         for folder in (self._folder, self._folder.with_name("moved")):
             shutil.rmtree(folder, ignore_errors=True)
@@ -133,8 +139,20 @@ class Operator:
         self._served.reopen_log()
         await self._served.start()
 
-    def _still(self) -> Any:
-        return _Still(self._served.pids)
+    def _broken(self, what: str, older: Path, other: Path) -> tuple[str, set[Any]] | None:
+        """Break the database while nobody writes; what the log said until then, and who had been told what.
+
+        None if the database was locked: nothing has been done yet.
+        """
+        with _Still(self._served.pids):
+            shutil.rmtree(self._kept, ignore_errors=True)
+            shutil.copytree(self._folder, self._kept)
+            told = set(self._ledger.shown)
+            try:
+                ATTACKS[what](self._folder / "study.db", older, other)
+            except LockedError:
+                return None
+            return self._served.log() if self._folder.exists() else "", told
 
     async def _stopped(self, what: str, shown: str, told: set[Any]) -> None:
         """Wait until the server says that it has stopped; nothing may have been acknowledged after the attack."""
