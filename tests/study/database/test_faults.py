@@ -15,7 +15,7 @@ from tests.support.study import postgres
 from tests.support.study.faults import Plan, run
 from tests.support.study.ledger import Ledger, compare, identity_of
 
-SHORT = Plan(kills=4, reloads=8, cuts=8, tabs=4, repeats=8, operator=3)
+SHORT = Plan(kills=3, reloads=8, cuts=8, tabs=4, repeats=8, operator=2, at_once=10)
 FULL = Plan(kills=200, reloads=100, cuts=50, tabs=50, repeats=100, operator=40)
 
 
@@ -44,8 +44,7 @@ def test_sqlite_under_fire(tmp_path: Path) -> None:
 
 
 def test_postgresql_under_fire(tmp_path: Path) -> None:
-    plan = SHORT._replace(operator=2)
-    holds(on_postgresql(tmp_path / "study", plan), plan)
+    holds(on_postgresql(tmp_path / "study", SHORT), SHORT)
 
 
 @pytest.mark.slow

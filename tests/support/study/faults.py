@@ -36,8 +36,6 @@ from tests.support.study.operator import Operator
 from tests.support.study.proxy import Proxy
 from tests.support.study.server import Served, write_study
 
-AT_ONCE = 20
-"""People who take part at the same time; whoever finishes is followed by another until all faults have struck."""
 BACKOFF_S = (0.02, 0.05, 0.1, 0.2)
 """As the browser, on a clock that runs as fast as the shortened one of the choices."""
 
@@ -52,6 +50,8 @@ class Plan(NamedTuple):
     repeats: int = 10
     operator: int = 0
     """Databases replaced, cut, restored, backed up, disks full: see operator.py."""
+    at_once: int = 20
+    """People who take part at the same time; whoever finishes is followed by another until all faults have struck."""
     seed: int = 0
 
 
@@ -176,7 +176,7 @@ class Run:
         self.client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", limits=limits, timeout=10.0, event_hooks=hooks)
         try:
             async with asyncio.TaskGroup() as tasks:
-                for _ in range(AT_ONCE):
+                for _ in range(self.plan.at_once):
                     self._welcome(tasks)
                 await self._trouble()
                 self._over = True
