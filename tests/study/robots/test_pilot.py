@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 import explorelab as xl
-from explorelab.agents.factors import Ways
+from explorelab.agents.factors import Params, Rule, Ways
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay
 from explorelab.study.config.design import Study, reward
@@ -24,7 +25,7 @@ from explorelab.study.robots.minds import Mind
 from explorelab.study.robots.participant import RefusedError, hand
 from explorelab.study.robots.pilot import Robot, cast, described, run_pilot
 from explorelab.study.server.serve import serving
-from tests.support.beliefs import EVERY_AGENT
+from tests.support.beliefs import EVERY_AGENT, QUICKLY
 from tests.support.study.server import write_study
 from tests.support.study.small_study import small_study
 
@@ -80,7 +81,12 @@ def of_the_fit(agent: xl.Agent, study: Study, played: Played) -> np.ndarray:
         block = Block(arm, jnp.array(played.reward), seen, seen, position, jnp.array(played.available))
         params = {key: jnp.asarray(value, jnp.float64) for key, value in given.items()}
         ways = Ways(jnp.asarray(task.distances), jnp.asarray(task.walks))
-        return np.exp(replay(agent.rule, params, ways, study.n_arms, block).log_probs)
+        return np.exp(_replayed(agent.rule, params, ways, study.n_arms, block))
+
+
+@partial(jax.jit, static_argnums=(0, 3), compiler_options=QUICKLY)
+def _replayed(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> jax.Array:
+    return replay(rule, params, ways, n_arms, block).log_probs
 
 
 @pytest.mark.parametrize("name", AGENTS)
