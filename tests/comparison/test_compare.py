@@ -12,6 +12,7 @@ from explorelab.choices.writing import write_choices
 from explorelab.comparison.compare import best_model, compare, evidence
 from explorelab.comparison.group import group_selection
 from explorelab.errors import InputError
+from explorelab.recovery.designs import repeated
 from tests.support.command_line import explorelab, interrupted
 from tests.support.people import population
 
@@ -137,8 +138,8 @@ def test_bad_input_is_one_sentence_and_status_2(folder, arguments, said):
     assert sorted(folder.iterdir()) == before
 
 
-def test_an_interrupted_fit_leaves_nothing(tmp_path):
-    write_choices(population(n=400, seed=4), tmp_path / "choices.csv")
+def test_an_interrupted_fit_leaves_nothing(people, tmp_path):
+    write_choices(repeated(people, np.tile(np.arange(10), 40)), tmp_path / "choices.csv")
     before = sorted(path.name for path in tmp_path.iterdir())
     done = interrupted("fit", "choices.csv", "--agent", "win-stay-lose-shift", "--starts", "60", cwd=tmp_path)
     assert done.returncode == 130

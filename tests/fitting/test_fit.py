@@ -212,6 +212,13 @@ def test_somebody_who_always_does_the_same_is_fitted_all_the_same(people, name):
     assert np.isfinite(table.estimate).all()
 
 
+@pytest.mark.parametrize("reward", [0.0, 1 / 3, 1e9, -7.0])
+def test_rewards_that_never_vary_are_no_reason_to_stop(people, reward):
+    table = estimates(fit(replace(people, reward=np.full_like(people.reward, reward)), "delta-rule", n_starts=STARTS))
+    assert np.isfinite(table.estimate).all()
+    assert np.isfinite(table.log_likelihood).all()
+
+
 def test_other_people_in_other_units_need_no_new_program():
     few, many = population(n=3, seed=1), population(n=13, seed=2)
     many = replace(many, reward=10 * many.reward + 5)

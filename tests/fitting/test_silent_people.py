@@ -117,14 +117,6 @@ def test_nobody_with_a_choice_is_told_in_a_sentence(people, way, call):
         call(way(people, np.ones(people.n_rows, bool)))
 
 
-@pytest.mark.parametrize("reward", [0.0, 1 / 3, 1e9, -7.0])
-def test_rewards_that_never_vary_are_no_reason_to_stop(people, reward):
-    same = replace(people, reward=np.full_like(people.reward, reward))
-    table = fit(same, "delta-rule", n_starts=1)["estimates"].to_dataset()
-    assert np.isfinite(table["estimate"]).all()
-    assert np.isfinite(table["log_likelihood"]).all()
-
-
 def test_one_choice_is_little_but_no_reason_to_stop(people):
     own = people.participant == SILENT
     once = replace(people, scored=people.scored & (~own[:, None] | (np.arange(12) == 3)))

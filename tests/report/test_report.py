@@ -38,9 +38,9 @@ FIGURES = ("data", "phenotypes", "estimates", "diagnostics", "comparison", "reco
 HOW = {"agents": AGENTS, "quick": True, "progress": False}
 
 
-def people(n: int = 12, horizon: int = 16, blocks: int = 1) -> Choices:
+def people(n: int = 12, blocks: int = 1) -> Choices:
     agent = xl.agents.stochastic_ucl(prior_mean=6, prior_var=9, temperature=1.5)
-    return simulate_choices(blank_choices(GRID, n, blocks, horizon), agent, seed=3, progress=False)
+    return simulate_choices(blank_choices(GRID, n, blocks, 16), agent, seed=3, progress=False)
 
 
 class Page(HTMLParser):
@@ -201,7 +201,7 @@ def test_one_person_gets_a_report_that_claims_nothing_of_a_group(tmp_path: Path)
 
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_choices(people(n=3, horizon=6), tmp_path / "choices.csv")
+    path = write_choices(people(n=3), tmp_path / "choices.csv")
     before = sorted(tmp_path.iterdir())
 
     def stopped(*_: object) -> None:
@@ -234,7 +234,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_bad_input_is_one_sentence(tmp_path: Path, how: dict[str, object], words: str) -> None:
     settings: dict[str, object] = {"agents": list(AGENTS), "out": "report.html", **how}
     with pytest.raises(InputError, match=re.escape(words)) as error:
-        write_report(people(n=3, horizon=6), tmp_path / str(settings.pop("out")), **settings)  # type: ignore[arg-type]
+        write_report(people(n=3), tmp_path / str(settings.pop("out")), **settings)  # type: ignore[arg-type]
     assert "\n" not in str(error.value)
     assert not list(tmp_path.iterdir())
 
@@ -242,7 +242,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path, how: dict[str, object], words
 @pytest.mark.quick
 def test_a_name_may_fix_parameters() -> None:
     assert parsed("stochastic-ucl:length_scale=0:temperature=2").fixed == {"length_scale": 0, "temperature": 2}
-    choices = people(n=2, horizon=4)
+    choices = people(n=2)
     agent = models_of(choices, ["random-choice", "stochastic-ucl:temperature=2"])["stochastic-ucl:temperature=2"]
     assert agent.free == ("prior_mean", "prior_var", "length_scale")
     assert agent.params["temperature"] == 2
@@ -251,7 +251,7 @@ def test_a_name_may_fix_parameters() -> None:
 def test_whole_number_noise_is_noticed() -> None:
     population = demo_population(seed=2, n=4, horizon=5).choices
     assert noise_of(population) == "integer-uniform"
-    assert noise_of(people(n=2, horizon=4)) == "gaussian"
+    assert noise_of(people(n=2)) == "gaussian"
     assert settings_for(population, None, None, "map", None, 4, 0, False).criterion == "bic"
 
 
