@@ -55,10 +55,17 @@ def _penalised(model: Model, data: Data, problem: Problem, z: Float[Array, " par
     return Curvature(at.value + 0.5 * (z - problem.mean) @ away, at.gradient + away, at.information + problem.precision)
 
 
-def _value(model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"]) -> Float[Array, ""]:
+def _log_likelihood(model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"]) -> Float[Array, ""]:
+    return jnp.dot(problem.weight, block_log_likelihoods(model, data, problem.rows, z))
+
+
+def _penalty(problem: Problem, z: Float[Array, " parameter"]) -> Float[Array, ""]:
     away = z - problem.mean
-    log_likelihood = jnp.dot(problem.weight, block_log_likelihoods(model, data, problem.rows, z))
-    return 0.5 * away @ problem.precision @ away - log_likelihood
+    return 0.5 * away @ problem.precision @ away
+
+
+def _value(model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"]) -> Float[Array, ""]:
+    return _penalty(problem, z) - _log_likelihood(model, data, problem, z)
 
 
 @partial(jax.jit, static_argnames="model")
@@ -93,24 +100,30 @@ class Ending(NamedTuple):
     not depend on derivatives being right. Not above 0 at a minimum."""
 
 
-def _lower_nearby(value: Any, z: Any, low: Any, high: Any) -> Float[Array, ""]:
-    if not z.shape[0]:
-        return jnp.asarray(-jnp.inf)
+def _looked_around(
+    model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"], low: Any, high: Any
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """The log-likelihood at a minimum, and how much lower the objective is nearby; the replay is compiled once for all."""
+
+    def at(z: Float[Array, " parameter"]) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        log_likelihood = _log_likelihood(model, data, problem, z)
+        return log_likelihood, _penalty(problem, z) - log_likelihood
+
     around = LOOK_AROUND * jnp.concatenate([jnp.eye(z.shape[0]), -jnp.eye(z.shape[0])])
+    log_likelihood, values = jax.lax.map(at, jnp.concatenate([z[None], jnp.clip(z + around, low, high)]))
     # What is impossible, or not a number, is not lower.
-    values = jax.lax.map(value, jnp.clip(z + around, low, high))
-    return value(z) - jnp.where(jnp.isnan(values), jnp.inf, values).min()
+    nearby = jnp.where(jnp.isnan(values[1:]), jnp.inf, values[1:])
+    return log_likelihood[0], values[0] - nearby.min(initial=jnp.inf)
 
 
 @partial(jax.jit, static_argnames="model")
 def _ended(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any], count: Any) -> Ending:
     def one(each: tuple[Problem, Any]) -> Ending:
         problem, z = each
-        blocks = block_log_likelihoods(model, data, problem.rows, z)
         hessian = jax.jacfwd(jax.grad(lambda z: _value(model, data, problem, z)))(z)
         information = _penalised(model, data, problem, z).information
-        lower = _lower_nearby(lambda z: _value(model, data, problem, z), z, low, high)
-        return Ending(hessian, information, jnp.dot(problem.weight, blocks), lower)
+        log_likelihood, lower = _looked_around(model, data, problem, z, low, high)
+        return Ending(hessian, information, log_likelihood, lower)
 
     return mapped(one, argument, count)
 
