@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click.testing
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -51,12 +52,14 @@ def commands(command: Any, *words: str) -> Iterator[tuple[str, Any]]:
         yield from commands(each, *words, name)
 
 
-EVERY = dict(commands(get_command(app)))
+COMMAND = get_command(app)
+"""Built once: to build it takes longer than to refuse an option."""
+EVERY = dict(commands(COMMAND))
 
 
 def said_otherwise(words: list[str]) -> str:
     """Nothing if a command works or is refused in a sentence; otherwise what came."""
-    done = CliRunner().invoke(app, words)
+    done = click.testing.CliRunner().invoke(COMMAND, words)
     error = done.exception
     if error is None or (isinstance(error, SystemExit) and error.code in (0, 2)):
         return ""

@@ -34,6 +34,8 @@ OF_ALL = Limit("login-all", 50, 150.0, *TOO_MANY)
 """For all unknown browsers together, so that having many addresses does not help."""
 OF_KNOWN_BROWSER = Limit("login-known", 100, 100.0, *TOO_MANY)
 LOGGED_OUT = "logged-out:"
+HASHING_COST = 2**14
+"""Of scrypt: guessing a password takes tens of milliseconds and 16 MB a guess."""
 """Prefix of the settings that record logged-out sessions; the value is when the session would have ended."""
 
 
@@ -121,7 +123,7 @@ class Keeper:
         return parts.scheme in ("http", "https") and parts.netloc == request.headers.get("host")
 
     def _hashed(self, password: str) -> bytes:
-        return hashlib.scrypt(password.encode(), salt=self._salt, n=2**14, r=8, p=1)
+        return hashlib.scrypt(password.encode(), salt=self._salt, n=HASHING_COST, r=8, p=1)
 
     def _signature(self, use: str, text: str) -> str:
         return hmac.new(self._key, f"{use}:{text}".encode(), hashlib.sha256).hexdigest()
