@@ -253,8 +253,7 @@ def test_chains_that_have_not_converged_are_marked_if_asked_for(two: Any) -> Non
         tree = short(two[0], on_failure="warn")
     assert tree.attrs["convergence"].startswith("failed: ")
     assert not tree["estimates"]["converged"].any()
-    # A correlation is doubted, but not that of a parameter with itself.
-    assert "group_correlation of learning_rate, temperature" in tree.attrs["convergence"]
+    # That a parameter correlates with itself is not doubted.
     assert "learning_rate, learning_rate" not in tree.attrs["convergence"]
     with pytest.raises(InputError, match="at least 100 draws over all chains, got 16"):
         loo_by_block(tree)
