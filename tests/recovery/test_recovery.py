@@ -390,7 +390,7 @@ def test_latent_variables_of_odd_blocks_are_written_and_read_back(tmp_path: obje
     assert len(pd.read_parquet(tmp_path / "latent.parquet")) == 5 * 20 * 9  # type: ignore[operator]
     with xr.open_dataset(tmp_path / "latent.nc", engine="h5netcdf") as again:  # type: ignore[operator]
         assert again["limit"].values == pytest.approx(latent["limit"].values)
-    with pytest.raises(InputError, match=r"\.csv, \.parquet, \.nc"):
+    with pytest.raises(InputError, match=r"\.csv, \.parquet or \.nc"):
         write_latent(latent, tmp_path / "latent.txt")  # type: ignore[operator]
 
 
