@@ -11,20 +11,13 @@ import explorelab as xl
 from explorelab.agents import factors
 from explorelab.agents.learners import correlated
 from tests.support import reference
-from tests.support.quick_programs import compiled_quickly
 
 REPLICATES = 3
 USUAL = [(5, 80)]
-EDGES = [(1, 4), (2, 1), (12, 45)]
+EDGES = [(1, 4), (2, 1), (5, 80), (12, 45)]
 """(arms, horizon): few of them, because each is compiled anew."""
 
 TRY = settings(deadline=None, derandomize=True, max_examples=25)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiled_quickly():
-    with compiled_quickly():
-        yield
 
 
 def agree(result, games, mean_cost=None, kind="fixed", start=None):
