@@ -18,10 +18,11 @@ from explorelab.agents import Agent
 from explorelab.agents.factors import Params, Ways
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
+from explorelab.fitting.known import estimated, fitted_of, same_people
 from explorelab.fitting.likelihood import Block, replay
 from explorelab.fitting.objective import Model
 from explorelab.fitting.search.batches import in_calls, mapped
-from explorelab.recovery.truth import estimated, fitted_of, known_of, same_people
+from explorelab.recovery.truth import known_of
 
 ARMS = {
     "mean": "expected reward before the trial",

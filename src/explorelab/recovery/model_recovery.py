@@ -16,9 +16,10 @@ from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import method_for
 from explorelab.fitting.fit_people import fit as fit_agent
+from explorelab.fitting.known import Known
 from explorelab.recovery.designs import is_played, repeated
 from explorelab.recovery.simulated_choices import simulate_choices
-from explorelab.recovery.truth import Known, Within, known_of, true_parameters
+from explorelab.recovery.truth import Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
 
 CRITERIA = ("bic", "aic", "cv")

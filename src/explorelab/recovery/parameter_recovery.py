@@ -16,10 +16,11 @@ from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.fit_people import fit as fit_agent
+from explorelab.fitting.known import Known
 from explorelab.fitting.spaces import standard
 from explorelab.recovery.designs import repeated
 from explorelab.recovery.simulated_choices import simulate_choices
-from explorelab.recovery.truth import Known, Within, known_of, true_parameters
+from explorelab.recovery.truth import Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -14,10 +14,11 @@ from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.comparison.left_out_blocks import posterior_draws
 from explorelab.errors import InputError
+from explorelab.fitting.known import Known, fitted_of, same_people
 from explorelab.fitting.results import on_natural_scale
 from explorelab.recovery.behaviour import CURVES, Each, mean_known, of_each
 from explorelab.recovery.simulated_choices import simulate_choices
-from explorelab.recovery.truth import Known, fitted_of, known_of, same_people
+from explorelab.recovery.truth import known_of
 from explorelab.regret.forms import PowerFit
 
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
