@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from explorelab.agents import step as steps
+from explorelab.agents import playing
 from explorelab.agents.factors import Agent, Params, Rule, Ways, prepared
+from explorelab.agents.playing import Playing, Seen
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.tasks import grid
@@ -39,50 +40,33 @@ class Mind:
         given = {"noise_var": self._noise_var, "horizon": n_trials, "n_arms": self._n_arms, **self._agent.params}
         with jax.enable_x64(True):
             params = {name: jnp.asarray(value, jnp.float64) for name, value in given.items()}
-            self._params, self._belief = _begin(self._rule, self._n_arms, n_trials, params, self._ways)
-            self._bound = steps.unbound()
+            self._params, self._now = _begin(self._rule, self._n_arms, n_trials, params, self._ways)
         self._available = np.ones(self._n_arms, bool)
 
     def probabilities(self, trial: int, position: int, available: np.ndarray) -> np.ndarray:
         """The probability of choosing each square on this trial (from 0) from this position."""
         self._available = np.asarray(available)
-        now = np.int32(trial + 1), np.int32(position), self._available
+        moment = np.int32(trial + 1), np.int32(position), self._available
         with jax.enable_x64(True):
-            return np.asarray(_probabilities(self._rule, self._params, self._belief, self._bound, *now))
+            return np.asarray(_probabilities(self._rule, self._params, self._now, *moment))
 
     def learn(self, arm: int, reward: float, goal: int | None = None) -> None:
         """Learn the reward of a square, which is on the way to the `goal` if it is not the goal itself."""
         aim = np.int32(arm if goal is None else goal)
-        seen = self._available, np.int32(arm), aim, np.float64(reward)
         with jax.enable_x64(True):
-            self._belief, self._bound = _learn(self._rule, self._params, self._belief, self._bound, *seen)
+            seen: Any = Seen(np.int32(arm), aim, np.float64(reward), np.bool_(True))
+            self._now = _learn(self._rule, self._params, self._now, self._available, seen)
 
 
 @partial(jax.jit, static_argnames=("rule", "n_arms", "n_trials"))
-def _begin(rule: Rule, n_arms: int, n_trials: int, params: Params, ways: Ways) -> tuple[Params, Any]:
+def _begin(rule: Rule, n_arms: int, n_trials: int, params: Params, ways: Ways) -> tuple[Params, Playing]:
     ready = prepared(rule, params, ways)
-    return ready, rule.learner.resize(ready, rule.learner.init(ready, n_arms), n_trials)
+    return ready, playing.with_room(rule, ready, playing.begun(rule, ready, n_arms), n_trials)
 
 
 @partial(jax.jit, static_argnames="rule")
-def _probabilities(
-    rule: Rule, params: Params, belief: Any, bound: steps.Bound, t: Any, position: Any, available: Any
-) -> Any:
-    moment = steps.moment_of(rule.commitment, bound, t, position)
-    value = rule.limit(params, belief, moment)
-    log_probs = rule.choice.log_probs(params, belief, value, moment, available)
-    if steps.binds(rule.commitment):
-        log_probs = steps.kept_to(bound.goal, steps.decides(bound, available), log_probs)
-    return jnp.exp(log_probs)
+def _probabilities(rule: Rule, params: Params, now: Playing, t: Any, position: Any, available: Any) -> Any:
+    return jnp.exp(playing.log_probs(rule, params, now, t, position, available))
 
 
-@partial(jax.jit, static_argnames="rule")
-def _learn(
-    rule: Rule, params: Params, belief: Any, bound: steps.Bound, available: Any, arm: Any, goal: Any, reward: Any
-) -> tuple[Any, steps.Bound]:
-    after = rule.learner.update(params, belief, arm, reward)
-    if not steps.binds(rule.commitment):
-        return after, bound
-    deciding = steps.decides(bound, available)
-    bound = steps.bound_to(rule.commitment, params, belief, bound, deciding, goal)
-    return after, steps.counted(bound, deciding, arm == goal)
+_learn = jax.jit(playing.learned, static_argnames="rule")
