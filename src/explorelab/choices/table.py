@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -74,6 +75,13 @@ class Layout:
     def walks(self) -> np.ndarray | None:
         """Distance along the axes between every pair of arms: on a grid, the number of squares moved."""
         return None if self.places is None else walks_between(self.places)
+
+    @property
+    def digest(self) -> str:
+        """A few letters that differ between layouts whose arms lie in different places; empty if they have none."""
+        if self.places is None:
+            return ""
+        return hashlib.sha256(np.round(self.places, 9).astype("<f8").tobytes()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, eq=False)
