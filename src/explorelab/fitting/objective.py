@@ -128,7 +128,7 @@ def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array
 
 
 def _products(a: Float[Array, "trial arm parameter"], b: Float[Array, "trial arm parameter"]) -> Any:
-    """Sums over trials and arms of the products of all pairs of parameters; one flat product, ten times as fast as einsum."""
+    """Sums over trials and arms of products of all pairs of parameters; as one flat product, ten times as fast as einsum."""
     n = a.shape[-1]
     return a.reshape(-1, n).T @ b.reshape(-1, n) if n else jnp.zeros((0, 0))
 

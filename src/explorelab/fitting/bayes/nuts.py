@@ -67,7 +67,7 @@ class Draw(NamedTuple):
 
 
 class Sampler(NamedTuple):
-    """Two compiled calls: one makes a chain's first state, one advances it `PER_CALL` steps; on a GPU, all chains at once."""
+    """Two compiled calls: one makes a chain's first state, one advances it `PER_CALL` steps; all chains at once on a GPU."""
 
     start: Callable[..., Any]
     advance: Callable[..., Any]
