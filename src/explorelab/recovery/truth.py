@@ -29,7 +29,7 @@ FIELDS = ("scale", "centre", "spread", "low", "high")
 
 
 class Known(NamedTuple):
-    """An agent, its free parameters, and everyone's estimates where it has been fitted."""
+    """An agent, its free parameters and, if it has been fitted, everyone's estimates."""
 
     agent: Agent
     space: Space
@@ -42,7 +42,7 @@ class Known(NamedTuple):
 
     @property
     def changes(self) -> dict[str, dict[str, Any]]:
-        """The space in the form in which `fit` and `prepare` take it, so that new data do not change it."""
+        """The search space in the form that `fit` and `prepare` take, so that new data do not change it."""
         return {each.name: {field: getattr(each, field) for field in FIELDS} for each in self.space}
 
     @property
@@ -53,7 +53,7 @@ class Known(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """The warning for everything made from the fit; empty if it has converged, or there is no fit."""
+        """The warning to attach to results from the fit; empty if it has converged or there is no fit."""
         return "" if self.fit is None else warning_of(self.fit)
 
 
@@ -65,7 +65,7 @@ def known_of(
     fixed: Mapping[str, Any] | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Known:
-    """What is known of an agent: from its fit, or from the data (made at random where there are none yet)."""
+    """What is known about an agent from its fit, or from the data (made at random if there are none yet)."""
     if not isinstance(choices, Choices):
         raise InputError(f"choices must be the result of read_choices or blank_choices, got {type(choices).__name__}.")
     if fit is None:
@@ -98,7 +98,7 @@ def _space_of(fit: xr.DataTree) -> Space:
 
 
 def fitted_of(choices: Choices, known: Known) -> Fitted:
-    """The agent made ready for these choices, with the space and the fixed values of its fit."""
+    """The agent prepared for these choices, with the space and the fixed values of its fit."""
     fitted = prepare(choices, known.agent, known.names, space=known.changes)
     if known.fit is None:
         return fitted
@@ -126,7 +126,7 @@ def estimated(known: Known) -> dict[str, np.ndarray]:
 
 
 type Within = Mapping[str, Sequence[Any]]
-"""For some parameters a range, (low, high), or (low, high, scale) to be spread evenly over that scale instead."""
+"""Ranges of some parameters: (low, high), or (low, high, scale) to spread values evenly over that scale instead."""
 
 
 class Truth(NamedTuple):
@@ -138,10 +138,10 @@ class Truth(NamedTuple):
 
 
 def true_parameters(known: Known, choices: Choices, n: int, seed: int, within: Within | None = None) -> Truth:
-    """Parameters of n simulated people: everyone's estimates in turn, in random order; without a fit, the prior's.
+    """Parameters of n simulated people: everyone's estimates in turn, in random order; without a fit, draws from the prior.
 
-    Ranges in `within` go before both. People keep their own blocks, so that a habit stays with the task it was found on;
-    nobody plays blocks that leave nothing to choose, of which nothing can be recovered.
+    Ranges in `within` take precedence. People keep their own blocks, so that a habit stays with the task it was found on;
+    nobody plays blocks without any choice, from which nothing can be recovered.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     within = _checked(known, within or {})
@@ -151,7 +151,7 @@ def true_parameters(known: Known, choices: Choices, n: int, seed: int, within: W
     who = _in_turn(rng, told, n)
     if known.fit is not None and set(known.names) - within.keys():
         people = [str(each) for each in known.estimates["participant"].values]
-        # A fit of other people has no blocks here: everyone's estimates in turn, on anyone's blocks.
+        # Other people's fit has no blocks here: use everyone's estimates in turn, on anyone's blocks.
         whose = who if people == list(choices.participants) else _in_turn(rng, np.arange(len(people)), n)
         params = {name: values[whose] for name, values in estimated(known).items()}
     else:

@@ -30,7 +30,7 @@ from explorelab.agents.learners.independent import before_each
 from explorelab.agents.learners.kernels import KERNELS, correlation
 
 ROWS_PER_ARM = 4
-"""A step costs arms x t with rows, about 2 arms^2 with the covariance; measured to cross at t = 8 N for 25 arms, 4 N for 100."""
+"""A step costs arms x t with rows, about 2 arms^2 with the covariance; measured equal at t = 8 N (25 arms), 4 N (100)."""
 
 FIRST_ROOM = 24
 """Room for rows doubles from stage to stage: each stage is compiled separately, but multiplies fewer empty rows."""
