@@ -71,7 +71,7 @@ class Image:
         self.events: dict[int, dict[str, int]] = {}
         """Numbers of events by person and kind."""
         self.reward: Floats = np.full((0, 0), np.nan)
-        """Block x trial; NaN where there is no choice yet."""
+        """Rewards, block x trial; NaN if there is no choice yet."""
         self.overrun: Floats = np.full((0, 0), np.nan)
         self._missed: Floats = np.zeros((0, 0))
         self._flags: Floats = np.zeros((0, 0))  # sums of powers of two, one for each word

@@ -175,7 +175,7 @@ deletions = Table(
 
 buckets = Table(
     "buckets", metadata,
-    Column("name", String(96), primary_key=True),  # of the limit, and a keyed hash of whom it holds for
+    Column("name", String(96), primary_key=True),  # of the limit, with a keyed hash of the caller
     Column("left", Float, nullable=False),
     Column("at", Float, nullable=False),  # when so much was left
 )  # fmt: skip

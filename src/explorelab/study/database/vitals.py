@@ -71,7 +71,7 @@ class Vitals:
             return
         why = in_words(error)
         if is_damaged(error):
-            self.stop(f"{why}; stop the server and restore a backup")  # which the log is told there
+            self.stop(f"{why}; stop the server and restore a backup")  # which also writes to the log
         else:
             self._failures.failed(why)
         self.failing = why
