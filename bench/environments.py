@@ -1,6 +1,6 @@
 """Environments for the libraries that explorelab is measured against: `.venv-bench-<name>/`, made once and kept.
 
-A library that cannot be installed here is no failure of the benchmark: the reason is kept and shown in its place.
+A library that cannot be installed here does not fail the benchmark: the reason is shown in its place.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ ENVIRONMENTS = {
         Environment("mabwiser", ("mabwiser==2.7.4",)),
         Environment("bayesianbandits", ("bayesianbandits==1.5.0",)),
         Environment("sklearn", ("scikit-learn",)),
-        # A build of torch for the CPU alone; others bring several GB of CUDA with them.
+        # A CPU-only build of torch; others bring several GB of CUDA with them.
         Environment("botorch", ("torch==2.13.0", "botorch"), python="3.11"),
         Environment("jax-lowest", ("jax==0.11.2",)),
-        # Known to wait for itself for ever: shows that the check can fail.
+        # Known to deadlock: shows that the check can fail.
         Environment("jax-older", ("jax==0.10.2",), python="3.11"),
     )
 }
 
 
 def make(environment: Environment) -> str:
-    """Empty if the environment is there and complete, otherwise why it is not."""
+    """Make the environment; returns why that failed, or an empty text."""
     mark = environment.folder / "complete"
     wanted = hashlib.sha256(repr(environment).encode()).hexdigest()
     if mark.exists() and mark.read_text() == wanted:

@@ -1,14 +1,14 @@
-"""The floor: the same work as loops written by hand for it alone, compiled by Numba on all cores, and in NumPy.
+"""The floor: the same work as loops hand-written for it alone, compiled by Numba on all cores, and in NumPy.
 
-Each returns what `simulate` does for the regret: its mean and standard error over replicates at the recorded times.
+Each returns what `simulate` returns for the regret: its mean and standard error over replicates at the recorded times.
 
-Several ways of writing the loop are kept, because which one is fastest is a question for measurement:
+There are several versions of the loop, because only measurement shows which is fastest:
 
-- *plain*: one replicate after the other, NumPy's generator as Numba offers it, in float64 or in float32 with fast maths.
+- *plain*: one replicate after another, NumPy's generator as Numba offers it, in float64 or in float32 with fast maths.
 - *own generator*: the same loop with xoroshiro128+ and the ziggurat in place of Numba's Mersenne twister.
-- *abreast*: 128 replicates in lock step, arranged for the vector unit, the normal numbers by a polynomial.
+- *abreast*: 128 replicates in lockstep, arranged for the vector unit, with normal numbers by a polynomial.
 
-The first is what one writes; the other two are what a day of tuning this one algorithm buys.
+The first is what anyone would write; the other two are what a day of tuning this one algorithm buys.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from scipy.special import ndtri
 from bench.work import CREDIBILITY_SCALE, LENGTH_SCALE, PLACES, PRIOR_MEAN, PRIOR_VAR, Work
 
 CHUNK = 128
-"""Replicates that one core takes on at a time."""
+"""Replicates that one core handles at a time."""
 
 
 def _chunks(replicates: int) -> tuple[int, int]:
-    """How many replicates go into a chunk, and how many chunks there are: all cores have work, however few replicates."""
+    """Replicates per chunk and number of chunks, such that all cores have work even with few replicates."""
     size = min(CHUNK, -(-replicates // numba.get_num_threads()))
     return size, -(-replicates // size)
 
 
 class Statistics(NamedTuple):
-    """Over replicates, at each recorded time."""
+    """Statistics over replicates at each recorded time."""
 
     mean: np.ndarray
     se: np.ndarray
@@ -181,9 +181,9 @@ def independent(dtype: Any, fastmath: bool, own_generator: bool) -> Floor:
 
 
 def independent_abreast() -> Floor:
-    """The same with a whole chunk of replicates in lock step: every inner loop runs over replicates, in vectors.
+    """The same with a whole chunk of replicates in lockstep: every inner loop runs over replicates, in vectors.
 
-    Replicates are a multiple of CHUNK.
+    The number of replicates must be a multiple of CHUNK.
     """
     f32, i32, u32 = np.float32, np.int32, np.uint32
 
@@ -316,9 +316,9 @@ def prior_covariance() -> np.ndarray:
 
 
 def correlated(dtype: Any, fastmath: bool, rows_at_once: int) -> Floor:
-    """UCL with a correlated prior in rows form: the posterior covariance is the prior's less one outer product a step.
+    """UCL with a correlated prior in rows form: the posterior covariance is the prior's minus one outer product per step.
 
-    `rows_at_once`: rows subtracted in one pass over the arms, 1 as one writes it, 4 to spare loads and stores.
+    `rows_at_once` is how many rows are subtracted in one pass over the arms: 1 is the plain way, 4 saves loads and stores.
     """
 
     @numba.njit(parallel=True, fastmath=fastmath, error_model="numpy")

@@ -1,7 +1,7 @@
-"""Decisions a second on a GPU through the public call: `python -m bench.gpu FOLDER [--device gpu]`.
+"""Decisions per second on a GPU through the public call: `python -m bench.gpu FOLDER [--device gpu]`.
 
-Writes `gpu.md` (to be kept as bench/gpu.md, which the page of benchmarks takes in) and `gpu.json` into the folder. Each
-work is played once to compile and then three times, the best counts; it stops before the next work when its time is up.
+Writes `gpu.md` (to be kept as bench/gpu.md, which the page of benchmarks includes) and `gpu.json` into the folder. Each
+work is run once to compile and then three times, of which the best counts; no new work is begun once the time is up.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ WORKS: list[dict[str, Any]] = [
     {"work": "100 independent arms, 1 000 steps", "arms": 100, "horizon": 1_000, "replicates": [1 << 18, 1 << 20]},
     {"work": "100 correlated arms, 90 steps", "arms": None, "horizon": 90, "replicates": [1 << 16, 1 << 18, 1 << 20]},
 ]
-"""Smaller numbers of replicates first: the largest is left out when time runs short."""
+"""Smaller numbers of replicates first: the largest is skipped when time runs short."""
 
 
 def missing() -> list[str]:
-    """Packages that explorelab needs and that are not here."""
+    """Packages that explorelab needs and that are not installed."""
     needed = ("jax", "jaxtyping", "matplotlib", "networkx", "numpy", "pandas", "rich", "scipy", "typer", "xarray")
     return [name for name in needed if importlib.util.find_spec(name) is None]
 

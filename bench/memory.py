@@ -1,4 +1,4 @@
-"""The most memory that a simulation takes, measured in a process of its own: `memory.py ARMS HORIZON REPLICATES`."""
+"""The peak memory of a simulation, measured in its own process: `memory.py ARMS HORIZON REPLICATES`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 LIMIT = 1 << 30
-"""Bytes that `simulate` says it stays within by default."""
+"""The memory limit of `simulate` by default, in bytes."""
 
 
 def peak_bytes() -> int:
     """The largest resident set of this process so far."""
     status = Path("/proc/self/status")
     if status.exists():
-        # Not ru_maxrss where it can be helped: Linux starts that of a child at what its parent held when it was forked.
+        # Not ru_maxrss if it can be avoided: on Linux a child's starts at what its parent held when it was forked.
         (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

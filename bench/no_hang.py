@@ -1,8 +1,8 @@
-"""Does a batched gradient through linear algebra come to an end? `no_hang.py [--runs N] [PYTHON ...]`.
+"""Does a batched gradient through linear algebra finish? `no_hang.py [--runs N] [PYTHON ...]`.
 
-Older XLA can wait for itself for ever on two cores in batched Cholesky factors and triangular solves. The gradient of the
-likelihood of 326 people (90 trials, 100 arms, correlated belief) is such a computation: it is run many times, each time in
-a process of its own with a time limit, under each Python named. JAX is all it needs.
+Older XLA can deadlock on two cores in batched Cholesky factors and triangular solves. The gradient of the likelihood of 326
+people (90 trials, 100 arms, correlated belief) is such a computation: it is run many times, each time in its own process
+with a time limit, under each Python named. It needs only JAX.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def compute() -> None:
 
 
 def check(python: str, runs: int, limit_s: float = LIMIT_S) -> dict[str, Any]:
-    """How many of the runs under this Python came to an end in time, and how long they took."""
+    """How many of the runs under this Python finished in time, and how long they took."""
     asked = subprocess.run([python, "-c", "import jax; print(jax.__version__)"], capture_output=True, text=True, check=True)
     ended, seconds, version, finite = 0, [], asked.stdout.strip(), True
     for _ in range(runs):

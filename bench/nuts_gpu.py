@@ -1,8 +1,8 @@
 """Hierarchical Bayes on a GPU: `python -m bench.nuts_gpu [--people 326] [--draws 1000]`, one JSON object to standard output.
 
 326 simulated people on a grid of 10 x 10 arms, 90 choices each, four free parameters of stochastic-ucl, four chains of 1 000
-draws after as many of warm-up. The target is ten minutes, everything included but the simulation. The object is also written
-as nuts_gpu.json into the folder that the variable OUT names, if it is set. Without ArviZ, NumPyro's diagnostics stand in
+draws after as many of warm-up. The target is ten minutes, everything included except the simulation. If the variable OUT is
+set, the object is also written as nuts_gpu.json into that folder. Without ArviZ, NumPyro's diagnostics are used instead
 (split R-hat and effective sample size, neither rank-normalised).
 """
 
@@ -32,7 +32,7 @@ NOISE_VAR = 10.0
 
 
 def someone(rng: np.random.Generator) -> dict[str, float]:
-    """Parameters in natural units of one of the people."""
+    """One person's parameters in natural units."""
     return {
         "prior_mean": float(rng.normal(45, 10)),
         "prior_var": float(np.exp(rng.normal(np.log(200), 0.6))),
@@ -42,7 +42,7 @@ def someone(rng: np.random.Generator) -> dict[str, float]:
 
 
 def simulated(n_people: int, seed: int) -> tuple[Choices, dict[str, np.ndarray]]:
-    """So many people's choices, one block each, and the parameters that made them."""
+    """The choices of this many people, one block each, and their true parameters."""
     rng, task = np.random.default_rng(seed), xl.tasks.landscape("B", noise_var=NOISE_VAR)
     true = [someone(rng) for _ in range(n_people)]
     runs = [
@@ -67,7 +67,7 @@ def simulated(n_people: int, seed: int) -> tuple[Choices, dict[str, np.ndarray]]
 
 
 def diagnosed(choices: Choices, fitted: Any, drawn: nuts.Draw, depth: int) -> dict[str, Any]:
-    """The largest R-hat and the least effective sample size, by ArviZ if it is here and else by NumPyro."""
+    """The largest R-hat and the smallest effective sample size, by ArviZ if it is installed, otherwise by NumPyro."""
     posterior = hierarchical.posterior_table(choices, fitted, drawn, False)
     if importlib.util.find_spec("arviz_stats"):
         from explorelab.fitting.bayes.convergence import examined

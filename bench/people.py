@@ -1,7 +1,7 @@
 """Measure fits of people, and write docs/benchmarks-people.md with its figure: `make bench` runs this after bench/run.py.
 
 Everything is measured in one run: our fit of more and more people, the whole process's memory, the same estimates by NumPy
-and SciPy for a few people as the floor to beat, and the leave-one-round-out refit of a published model where its data lie
+and SciPy for a few people as the floor to beat, and the leave-one-round-out refit of a published model, if its data lie
 beside the project.
 """
 
@@ -30,7 +30,7 @@ STARTS = 10
 
 
 def population(n: int) -> Any:
-    """So many simulated people with different parameters on the paper's task: 100 arms, 90 choices."""
+    """n simulated people with different parameters on the paper's task: 100 arms, 90 choices."""
     import explorelab as xl
     from explorelab.recovery.designs import blank_choices
     from explorelab.recovery.simulated_choices import simulate_choices
@@ -157,7 +157,7 @@ MEASURES = {"fit": measure_fit, "numpy": measure_numpy, "refit": lambda _: measu
 
 
 def by_itself(what: str, n: int) -> dict[str, Any]:
-    """The measurement in a process of its own, so that memory and compilation are its own too."""
+    """The measurement in its own process, so that memory and compilation are its own too."""
     done = subprocess.run(
         [sys.executable, "-m", "bench.people", "--measure", what, str(n)],
         capture_output=True,

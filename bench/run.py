@@ -1,7 +1,7 @@
 """Measure explorelab against hand-written loops and other libraries, and write docs/benchmarks.md: `make bench`.
 
-By default everything that takes minutes; `--full` also a million replicates of ten thousand steps and the many runs of
-the check that batched gradients end. What is not measured is kept from the last run, in bench/results.json.
+By default it measures everything that takes minutes; `--full` adds a million replicates of ten thousand steps and many runs
+of the check that batched gradients finish. Results that are not measured again are kept in bench/results.json.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PEERS = {
 """Which work each library can do."""
 
 SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""For the libraries' linear algebra: on matrices of 90 x 90 a second thread gains nothing, and suffers on a busy machine."""
+"""For the libraries' linear algebra: on 90 x 90 matrices a second thread gains nothing, and suffers on a busy machine."""
 
 
 def main() -> int:
@@ -65,7 +65,7 @@ def main() -> int:
 def _measured(results: dict[str, Any], wanted: list[str], full: bool, small: bool) -> dict[str, Any]:
     from bench import environments, speed
 
-    # Environments first, so that nothing is being installed while something is being timed.
+    # Environments first, so that nothing is installed while something is timed.
     reasons = {name: environments.make(environments.ENVIRONMENTS[name]) for name in PEERS if "peers" in wanted}
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     parts: dict[str, Callable[[], Any]] = {
@@ -76,7 +76,7 @@ def _measured(results: dict[str, Any], wanted: list[str], full: bool, small: boo
         "no_hang": lambda: _no_hang(environments, 1 if small else 20),
     }
     results = {"days": {}, "loads": {}, **results, "machine": _machine()}
-    # Other work on the machine, before there is any of ours.
+    # Other load on the machine, before we add ours.
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
     for name in wanted:
         print(f"measuring: {name} (load per core before the start: {load:.2f})", flush=True)
@@ -86,12 +86,12 @@ def _measured(results: dict[str, Any], wanted: list[str], full: bool, small: boo
 
 
 def _peer(name: str, reason: str) -> list[dict[str, Any]]:
-    """What a library's script says, or why it says nothing."""
+    """The results of a library's script, or why there are none."""
     from bench import environments
 
     if reason:
         return [{"library": name, "missing": f"did not install here ({reason})"}]
-    # Without the script's own folder on the path, where it would stand in for the library of the same name.
+    # Without the script's own folder on the path, where it would shadow the library of the same name.
     command = [str(environments.ENVIRONMENTS[name].interpreter), "-P", str(HERE / "peers" / f"{name}.py"), *PEERS[name]]
     try:
         done = subprocess.run(
@@ -162,7 +162,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _verdict(results: dict[str, Any]) -> int:
-    """Zero when results can be believed: regrets agree and memory stays within what is promised. Speed is only reported."""
+    """Zero if results can be trusted: regrets agree and memory stays within its limit. Speed is only reported."""
     wrong = [
         f"{it['work']}: {label} ends {z:.1f} standard errors from explorelab"
         for it in results.get("floor", [])

@@ -19,11 +19,11 @@ REPLICATES = {"A": 8_192, "B": 16_384, "C": 16_384}
 NUMPY_REPLICATES = 1_024
 
 type Play = Callable[[int], Any]
-"""One whole call with results, given a seed."""
+"""A function that makes one whole call with results, given a seed."""
 
 
 def problem(work: Work) -> tuple[xl.Agent, xl.Task]:
-    """The work as explorelab says it."""
+    """The work as an agent and a task of explorelab."""
     if work.name == "C":
         agent = xl.agents.deterministic_ucl(prior_mean=PRIOR_MEAN, prior_var=PRIOR_VAR, length_scale=LENGTH_SCALE)
         return agent, xl.tasks.landscape("B", noise_var=work.noise_sd**2)
@@ -78,7 +78,7 @@ def _floors(name: str) -> tuple[dict[str, floor.Floor], dict[str, floor.Floor], 
 
 
 def _alternate(ways: dict[str, tuple[int, Play]], horizon: int, rounds: int = ROUNDS) -> dict[str, dict[str, Any]]:
-    """Every way once in each round: what else the machine does then falls on all of them alike."""
+    """Time every way once in each round, so that other load on the machine affects all of them alike."""
     for _, play in ways.values():
         play(0)
     wall: dict[str, list[float]] = {label: [] for label in ways}

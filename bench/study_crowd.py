@@ -1,6 +1,6 @@
-"""Simulated people for bench/study_load.py, with little work for each request so that they are not what is slow.
+"""Simulated people for bench/study_load.py, with little work per request, so that they are not the bottleneck.
 
-Plain HTTP/1.1 over one kept connection for each person, in a process of its own: `study_crowd.py '{"port": ..., ...}'`.
+Plain HTTP/1.1 over one kept connection per person, in a separate process: `study_crowd.py '{"port": ..., ...}'`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 JITTER_S = 0.002
-"""By how much the clocks of a closed loop differ from one choice to the next: hardly, as in the browser."""
+"""How much the clocks of a closed loop vary from one choice to the next: hardly at all, as in the browser."""
 
 
 class Connection(asyncio.Protocol):
@@ -47,7 +47,7 @@ class Connection(asyncio.Protocol):
             self._answer.set_result((int(head[9:12]), body))
 
     async def ask(self, request: bytes) -> tuple[int, bytes]:
-        """Status and body; a connection that was idle too long is made anew."""
+        """Status and body; a connection that was idle too long is reopened."""
         if self._transport is None or self._transport.is_closing():
             self._buffer = b""
             await self._loop.create_connection(lambda: self, "127.0.0.1", self._port)
@@ -75,7 +75,7 @@ def request(path: str, body: dict[str, Any] | None = None, token: str = "") -> b
 
 
 class Participant:
-    """Somebody who clicks a square next to theirs every time."""
+    """Someone who always clicks a square next to their own."""
 
     def __init__(self, connection: Connection, clock_s: float, seed: int) -> None:
         self._connection, self._clock_s, self._rng = connection, clock_s, random.Random(seed)
@@ -105,7 +105,7 @@ class Participant:
         x, y = divmod(block["position"], height)
         near = [(x + a, y + b) for a, b in ((0, 1), (1, 0), (0, -1), (-1, 0))]
         x, y = self._rng.choice([(a, b) for a, b in near if 0 <= a < block["width"] and 0 <= b < height])
-        # The study's clock is shorter than the pace: who was answered late is not early with the next choice.
+        # The study's clock is shorter than the pace, so after a late answer the next choice is not early.
         goal, clock_ms = x * height + y, block["deadline_ms"]
         body = {"epoch": self._epoch, "block": block["number"], "trial": block["trial"], "goal": goal}
         body |= {"clicks": [[goal, round(self._rng.uniform(0.2, 0.9) * clock_ms, 1)]], "elapsed_ms": clock_ms}
@@ -117,10 +117,10 @@ class Participant:
         self._block |= {"trial": told["trial"] + 1, "position": told["position"]}
 
     async def play(self, what: str, due: float, until: float, seen: dict[str, Any], closed: bool) -> None:
-        """Choose, or ask for nothing, whenever it is due, until that time; latency counts from when it was due.
+        """Send a choice, or a control request, whenever it is due, until `until`; latency counts from when it was due.
 
-        In an open loop due times are fixed beforehand: requests come evenly whatever the server does. In a closed loop the
-        next clock starts with the answer, as in the browser: people who are answered together then ask together, again
+        In an open loop due times are fixed beforehand, so requests come evenly whatever the server does. In a closed loop
+        the next clock starts with the answer, as in the browser: people who are answered together then ask together, again
         and again, which no open loop can show.
         """
         while due < until:
@@ -140,7 +140,7 @@ class Participant:
             due = now + self._clock_s + self._rng.uniform(0, JITTER_S) if closed else max(due + self._clock_s, now)
 
     async def _asked(self, asked: bytes, seen: dict[str, Any]) -> tuple[int, bytes]:
-        """Status and body, asked for again after as long as the server says, as the browser does."""
+        """Status and body; like the browser, retries after as long as the server says."""
         while True:
             status, answer = await self._connection.ask(asked)
             if status != 503 or not self._connection.retry_after_s:
@@ -150,7 +150,7 @@ class Participant:
 
 
 async def generate(port: int, people: int, clock_s: float, seconds: float, control_s: float, closed: bool = False) -> None:
-    """All phases; says on standard output when each begins and ends, and what was seen in it."""
+    """Run all phases; prints when each begins and ends, and what was seen in it."""
     n_people = people
     crowd = [Participant(Connection(port), clock_s, number) for number in range(n_people)]
     began = time.perf_counter()
@@ -165,7 +165,7 @@ async def generate(port: int, people: int, clock_s: float, seconds: float, contr
         say({"phase": name, "begins": True})
         seen: dict[str, Any] = {"seconds": [], "errors": [], "put_off": 0}
         processor, began = time.process_time(), time.perf_counter()
-        # Everybody starts at a moment of their own within one clock, so that requests come evenly.
+        # People's starts are spread over one clock, so that requests come evenly.
         dues = [began + clock_s * (number + 1) / n_people for number in range(n_people)]
         until = began + lasts_s
         loops = (one.play(what, due, until, seen, closed) for one, due in zip(crowd, dues, strict=True))

@@ -3,8 +3,8 @@
     python -m bench.study_load            # both databases, into bench/study.json and docs/benchmarks-study.md
     python -m bench.study_load --closed-loop --people 20,500,1000,1500     # people whose clocks start with each answer
 
-The people are simulated by a process of its own (study_crowd.py). A choice counts as made when its answer has arrived, which
-the server sends once the choice is on disk.
+A separate process (study_crowd.py) simulates the people. A choice counts as made when its answer has arrived, which the
+server sends once the choice is on disk.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def resident_mib(pids: list[int]) -> float:
-    """Memory of these processes together; what they share is counted once for each."""
+    """Total memory of these processes; shared memory is counted once for each."""
     pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
@@ -41,7 +41,7 @@ def processor_s(pids: list[int]) -> float:
 
 
 def processor_of_postgres(folder: Path) -> float:
-    """Processor time of the PostgreSQL server in this folder with all its processes, those that ended included."""
+    """Processor time of all processes of the PostgreSQL server in this folder, including those that have ended."""
     first = int((folder / "data" / "postmaster.pid").read_text().split()[0])
     ended = sum(map(int, Path(f"/proc/{first}/stat").read_text().rpartition(") ")[2].split()[13:15])) / TICKS
     children = [int(pid) for pid in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
@@ -49,7 +49,7 @@ def processor_of_postgres(folder: Path) -> float:
 
 
 def sync_ms(folder: Path) -> dict[str, float]:
-    """How long this disk takes to make 4 KiB safe: the least that any choice can wait."""
+    """How long this disk takes to sync 4 KiB: the least that any choice can wait."""
     import numpy as np
 
     times = []
@@ -113,7 +113,7 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
 
 
 def _watched(served: Any, settings: dict[str, Any], cluster_folder: Path | None) -> tuple[Any, list[Any], dict[str, float]]:
-    """Run the people beside the server; what they saw, the server's memory each second, processor time of the choices."""
+    """Run the people beside the server; returns what they saw, its memory each second, and processor time of the choices."""
     command = [sys.executable, "-m", "bench.study_crowd", json.dumps({"port": served.port, **settings})]
     phases: dict[str, Any] = {}
     memory: list[tuple[float, float]] = []
@@ -164,7 +164,7 @@ def summary(seconds: list[float]) -> dict[str, Any]:
 
 
 def measured(database: str, settings: dict[str, Any]) -> dict[str, Any] | None:
-    """What was measured on this database, printed in short; None where it is not installed."""
+    """The measurements on this database, with a summary printed; None if it is not installed."""
     from tests.support.study import postgres
 
     if database == "sqlite":
@@ -182,7 +182,7 @@ def measured(database: str, settings: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def several(text: str) -> list[str]:
-    """Words with commas between."""
+    """The words of a comma-separated list."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 

@@ -1,4 +1,4 @@
-"""The work that every library does, and how it is timed. Runs in each library's own environment: NumPy and nothing else."""
+"""The work that every library does, and how it is timed. Runs in each library's own environment, so it uses only NumPy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_REPLICATES = 1000
 
 
 class Work(NamedTuple):
-    """A bandit with Gaussian rewards, and for how long it is played."""
+    """A bandit with Gaussian rewards, and the number of steps."""
 
     name: str
     means: np.ndarray
@@ -69,14 +69,14 @@ def measure(library: str, package: str, policy: str, call: str, play: Play) -> N
 
 
 def _size(work: Work, play: Play) -> tuple[int, int]:
-    """The whole horizon and as many replicates as the budget allows, or part of one replicate where it does not."""
+    """The whole horizon and as many replicates as the budget allows, or part of one replicate if it allows none."""
     probe = min(work.horizon, len(work.means) + 20)
     play(work, probe, 1)
     per_decision = _seconds(work, play, probe, 1) / probe
     if per_decision * work.horizon > BUDGET_S:
         return max(probe, int(BUDGET_S / per_decision)), 1
     replicates = 1
-    # What a call costs once is spread over more and more replicates, until they fill the budget.
+    # The fixed cost of a call is spread over more and more replicates, until they fill the budget.
     while (seconds := _seconds(work, play, work.horizon, replicates)) < BUDGET_S / 2 and replicates < MOST_REPLICATES:
         replicates = min(MOST_REPLICATES, max(replicates + 1, int(replicates * min(8.0, BUDGET_S / seconds))))
     return work.horizon, replicates

@@ -1,10 +1,10 @@
-"""The game in Firefox and in WebKit: what is on the screen against what is kept. Chromium has tests of its own.
+"""The game in Firefox and in WebKit: compares the screen with what is stored. Chromium has its own tests.
 
     apt-get install firefox-esr webkit2gtk-driver xvfb
     pip install selenium marionette_driver
     python -m evaluations.browsers [firefox] [webkit] [--choices 60]
 
-A browser that is not there is named and left out. The clock is measured on so many choices of 1.5 s that nobody disturbs.
+A browser that is not installed is named and skipped. The clock is measured on that many undisturbed choices of 1.5 s.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ ONLY_YELLOW, AS_KEPT, REPEATS = "a click moves the yellow dot alone", "dots and 
 
 
 class MissingError(Exception):
-    """What is not installed, in a sentence."""
+    """Something is not installed; the message says what, in a sentence."""
 
 
 def named(driver: Any, version: str, **more: Any) -> Any:
-    """Either driver, under the same few names."""
+    """Either driver, with the same few names for what it does."""
     click = lambda what: driver.find_element("css selector", what).click()  # noqa: E731
     evaluate = lambda function: driver.execute_script(f"return ({function})()")  # noqa: E731
     return SimpleNamespace(driver=driver, version=version, click=click, evaluate=evaluate, **more)
 
 
 def library(name: str) -> Any:
-    """A module that need not be there."""
+    """An optional module."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -61,7 +61,7 @@ def started(stack: ExitStack, *command: str, **how: Any) -> None:
 
 
 def firefox(folder: Path, stack: ExitStack) -> Any:
-    """Firefox without a window, by the socket that it has for this: Debian has no geckodriver."""
+    """Firefox without a window, through its own socket for automation: Debian has no geckodriver."""
     program, port = shutil.which("firefox-esr") or shutil.which("firefox"), free_port()
     if not program:
         raise MissingError("Firefox is not installed (Debian: firefox-esr).")
@@ -91,7 +91,7 @@ def webkit(folder: Path, stack: ExitStack) -> Any:
 
 
 def until(browser: Any, function: str, wanted: Any, seconds: float = 30) -> None:
-    """Wait until the page answers this."""
+    """Wait until the function returns the wanted value on the page."""
     end = time.monotonic() + seconds
     while browser.evaluate(function) != wanted:
         if time.monotonic() > end:
@@ -109,13 +109,13 @@ def begin(browser: Any, address: str) -> None:
 
 
 def kept(study: Study) -> list[Any]:
-    """The choices of the person who came last."""
+    """The stored choices of the last person to arrive."""
     person = study.rows(tables.people)[-1].id
     return [row for row in study.choices() if row.person == person]
 
 
 def play(browser: Any, study: Study, n_trials: int, held: dict[str, bool]) -> None:
-    """Play a block by mouse, without a click at its second choice, and note which rules did not hold."""
+    """Play a block by mouse, without a click at the second choice, and note which rules did not hold."""
     before = len(kept(study))
     for trial in range(n_trials - 1):
         blue, yellow = dots(browser)
@@ -160,7 +160,7 @@ def checks(browser: Any, study: Study) -> dict[str, bool]:
 
 
 def clock(browser: Any, study: Study, n_choices: int) -> str:
-    """By how much choices were recorded after their time was up: a line of the table."""
+    """How late choices were recorded after their time was up, as a line of the table."""
     begin(browser, f"{study.url}/?PROLIFIC_PID=clock")
     time.sleep(1.5 * n_choices)
     until(browser, STAGE, "ready", 0.5 * n_choices + 30)

@@ -55,11 +55,11 @@ SPACE = {
     "length_scale": {"centre": 1.0, "spread": 1.2, "low": 0.05, "high": 60.0},
     "temperature": {"centre": 2.0, "spread": 1.0, "low": 0.01, "high": 200.0},
 }
-"""A prior about as wide as all three populations together: the same for every design, so that designs are compared alone."""
+"""A prior about as wide as all three populations together: the same for every design, so that only designs differ."""
 
 
 def rough(name: str) -> Task:
-    """The squares of a landscape in random order: the same rewards, and neighbours that tell nothing of each other."""
+    """The squares of a landscape in random order: the same rewards, with unrelated neighbours."""
     task = xl.tasks.landscape(name)
     means = np.random.default_rng(1).permutation(task.means).reshape(10, 10)
     return xl.tasks.with_noise(xl.tasks.grid(means, name=f"rough {name}"), xl.tasks.integer_noise(5))
@@ -71,7 +71,7 @@ def quiet(name: str) -> Task:
 
 
 def small(name: str, factor: float = 1.0) -> Task:
-    """Every other square of a landscape, 5 x 5, with rewards so many times as high and the same noise."""
+    """Every other square of a landscape, 5 x 5, with rewards multiplied by `factor` and the same noise."""
     means = factor * xl.tasks.landscape(name).means.reshape(10, 10)[::2, ::2]
     return xl.tasks.with_noise(xl.tasks.grid(means, name=f"small {name}"), xl.tasks.integer_noise(5))
 
@@ -102,7 +102,7 @@ DESIGNS: dict[str, tuple[str, list[Task], int, int]] = {
     "25 arms, high": ("5 × 5 squares, rewards × 2.5", [small("A", 2.5), small("B", 2.5)], 2, 90),
     "25 arms, high, 8 blocks": ("5 × 5 squares, rewards × 2.5, 8 blocks", [small("A", 2.5), small("B", 2.5)], 8, 90),
 }
-"""What it is, tasks, blocks, trials of a block."""
+"""For each design: a description, tasks, blocks, trials per block."""
 
 
 def blocks_of(name: str) -> Choices:
@@ -112,7 +112,7 @@ def blocks_of(name: str) -> Choices:
 
 
 def conditions(only: str | None) -> list[tuple[str, str, str, str]]:
-    """Design, population, method and space of everything that is tried, the paper's design first."""
+    """Design, population, method and space of every condition, the paper's design first."""
     every = [("paper", who, "map", "wide") for who in POPULATIONS]
     every += [("paper", "between", "ml", "wide")]
     every += [(name, who, "map", "wide") for name in DESIGNS if name != "paper" for who in POPULATIONS]
@@ -121,7 +121,7 @@ def conditions(only: str | None) -> list[tuple[str, str, str, str]]:
 
 
 def recover(name: str, who: str, method: str, space: str, n: int, starts: int) -> dict[str, Any]:
-    """What is found of n simulated people."""
+    """The recovery of n simulated people's parameters in one condition."""
     agent: Any = xl.agents.stochastic_ucl(prior_mean=100, prior_var=100, length_scale=1, temperature=2)
     how: dict[str, Any] = {"within": POPULATIONS[who], "space": SPACE if space == "wide" else None}
     began = time.perf_counter()
@@ -149,7 +149,7 @@ def dataset(found: list[dict[str, Any]], name: str, who: str, method: str = "map
 
 
 def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Every condition, saved as it is found."""
+    """The results of every condition, saved as they come in."""
     found: list[dict[str, Any]] = []
     for name, who, method, space in conditions(arguments.only):
         one = recover(name, who, method, space, arguments.n, arguments.starts)

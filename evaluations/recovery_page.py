@@ -1,4 +1,4 @@
-"""The page of the recovery study: tables and figures from what was found."""
+"""The page of the recovery study: tables and figures of the results."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ zero within its error. In standard errors: {z}; all together p = {float(found["p
 
 
 def _recommended(found: list[dict[str, Any]]) -> str:
-    """What to do, with how well it does it."""
+    """The recommended design, and how well it recovers parameters."""
     best = {who: dataset(found, "25 arms, high, 8 blocks", who) for who in POPULATIONS}
     paper = dataset(found, "paper", "log")
     if paper is None or any(each is None for each in best.values()):

@@ -1,8 +1,8 @@
-"""Pictures of every screen of a study, on a desktop and on a phone, and how exactly deadlines are kept. Writes docs/study/.
+"""Pictures of every screen of a study, on a desktop and on a phone, and how punctual deadlines are. Writes docs/study/.
 
     python -m evaluations.screens [--choices 60]
 
-The clock is measured in one block of so many choices of 1.5 s, by what the server kept of them (evaluations/screens.json).
+The clock is measured in one block of that many choices of 1.5 s, from what the server stored (evaluations/screens.json).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> Non
     page = context.new_page()
 
     def picture(screen: str, whole: bool = True) -> None:
-        # A new reward glows for half a second; the picture is of what stays.
+        # A new reward glows for half a second; wait until it stops.
         page.wait_for_timeout(600 if screen.startswith("play") else 100)
         page.screenshot(path=FOLDER / f"{name}-{screen}.png", full_page=whole)
 
@@ -83,7 +83,7 @@ def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> Non
 
 
 def click_something(page: Page, dynamic: str) -> None:
-    """A square that may be chosen and is not the present one."""
+    """Click a square that may be chosen and is not the current one."""
     blue = int(page.locator("#grid").get_attribute("data-blue") or 0)
     x, y = divmod(blue, 10)
     step = 1 if dynamic == "neighbour" else 3
@@ -91,7 +91,7 @@ def click_something(page: Page, dynamic: str) -> None:
 
 
 def clock(browser: Browser, n_choices: int) -> dict[str, float]:
-    """By how much choices were recorded after their time was up."""
+    """How late choices were recorded after their time was up."""
     how = {"n_training": n_choices, "fast_ms": 1500}
     with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "clock", **how) as study:
         page = browser.new_page(viewport=DESKTOP)

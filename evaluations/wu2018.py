@@ -37,7 +37,7 @@ PUBLISHED = {"localised GP-UCB": (3, 0.376, 57488.84), "localised mean tracker":
 
 
 def measure(choices: Any, name: str) -> dict[str, Any]:
-    """Left-out rounds of one model."""
+    """How well one model predicts left-out rounds."""
     from explorelab.comparison.left_out_blocks import cross_validate
 
     agent, method, fixed = MODELS[name]
@@ -58,7 +58,7 @@ def measure(choices: Any, name: str) -> dict[str, Any]:
 
 
 def draw(choices: Any, stem: Path) -> None:
-    """People beside people simulated with and without habits: what the habits are for."""
+    """Draw people beside people simulated with and without habits, to show what the habits are for."""
     import explorelab as xl
     from explorelab.plots.style import BLUE, INK, VERMILION, Drawing, style
 

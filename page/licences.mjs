@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const PACKAGE = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
-/** Name, version and licence text of every package in these esbuild metafiles, one after the other. */
+/** Name, version and licence text of every package in these esbuild metafiles, one after another. */
 export function licences(root, metafiles) {
   const inputs = metafiles.flatMap((metafile) => Object.keys(metafile.inputs));
   const names = new Set(inputs.map((input) => PACKAGE.exec(input)?.[1]).filter(Boolean));

@@ -1,4 +1,4 @@
-"""Draws docs/architecture.svg: the layers that pyproject.toml tells import-linter to check, the upper ones on top."""
+"""Draws docs/architecture.svg: the layers that import-linter checks, from pyproject.toml, the upper ones on top."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def box(x: float, y: float, width: float, name: str) -> str:
 
 
 def row(folders: list[str], y: float) -> list[str]:
-    """The boxes of a layer side by side, wider where more is to be said, and what stands beside them."""
+    """The boxes of a layer side by side, wider if they hold more text, and the note in the margin."""
     lengths = [len(WORDS[name]) for name in folders]
     room = WIDTH - GAP * (len(folders) - 1)
     drawn, x = [], float(LEFT)

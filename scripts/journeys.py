@@ -1,8 +1,8 @@
-"""Counts the files on three ways through the package: all of them, or the one named (simulate, fit or click).
+"""Counts the files on three journeys through the package: all three, or the one named (simulate, fit or click).
 
-Each journey is made with a small example in a process of its own, and every file of the package is noted in which a
-function runs, other than while modules are imported. The files to open are listed in docs/architecture.md, with both
-numbers; it is an error if these are not true, or if a file does not exist or, if it is Python, does not run.
+Each journey is made with a small example in its own process, and notes every file of the package in which a function runs,
+other than while modules are imported. docs/architecture.md lists the files to open, with both numbers; it is an error if
+these are wrong, or if a file does not exist or, if it is Python, does not run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PACKAGE = ROOT / "src" / "explorelab"
 PAGE = ROOT / "docs" / "architecture.md"
 
 type Journey = Callable[[Path, set[str]], None]
-"""Is made in an empty folder, and notes the files that run."""
+"""A function that makes the journey in an empty folder and notes the files that run."""
 
 
 def simulate(folder: Path, ran: set[str]) -> None:
@@ -35,7 +35,7 @@ def simulate(folder: Path, ran: set[str]) -> None:
 
 def fit(folder: Path, ran: set[str]) -> None:
     """From a CSV to the DataTree."""
-    # In a process of its own: what JAX has traced once would not run again here.
+    # In its own process: what JAX has traced once would not run again here.
     people = f"import explorelab.recovery.demo_people as demo; demo.write_population({str(folder)!r}, n=3)"
     subprocess.run([sys.executable, "-c", people], check=True)
     with noting(ran):
@@ -51,7 +51,7 @@ def click(folder: Path, ran: set[str]) -> None:
 
     study, data = folder / "study", folder / "data"
     write_study(study, "sqlite:///study.db", n_trials=3)
-    # People get a condition by chance, and the journey is to be the same every time.
+    # People get a condition at random, but the journey must be the same every time.
     settings = (study / "study.toml").read_text(encoding="utf-8")
     one_dynamic = settings.replace('dynamics = ["standard", "neighbour", "travel"]', 'dynamics = ["standard"]')
     (study / "study.toml").write_text(one_dynamic, encoding="utf-8")
@@ -75,7 +75,7 @@ JOURNEYS: dict[str, Journey] = {"simulate": simulate, "fit": fit, "click": click
 
 
 def explorelab(*words: str) -> None:
-    """Run a command as the shell does, without what it prints."""
+    """Run a command as the shell does, discarding its output."""
     from explorelab.cli.app import main
 
     with patch.object(sys, "argv", ["explorelab", *words]), redirect_stdout(StringIO()), suppress(SystemExit):
@@ -84,7 +84,7 @@ def explorelab(*words: str) -> None:
 
 @contextmanager
 def noting(ran: set[str]) -> Iterator[None]:
-    """Note the files of the package in which a function runs meanwhile, in any thread."""
+    """Note the files of the package in which a function runs until the block ends, in any thread."""
     watch, tool, inside = sys.monitoring, sys.monitoring.PROFILER_ID, str(PACKAGE)
 
     def started(code: CodeType, _: int) -> Any:
@@ -107,7 +107,7 @@ def noting(ran: set[str]) -> Iterator[None]:
 
 
 def _while_importing(inside: str) -> bool:
-    """Whether a module of the package is being imported: what its decorators and tables call is on nobody's way."""
+    """Whether a module of the package is being imported: what its decorators and tables call is not part of a journey."""
     frame = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(inside):
@@ -117,7 +117,7 @@ def _while_importing(inside: str) -> bool:
 
 
 class Listed(NamedTuple):
-    """What docs/architecture.md says of a journey."""
+    """What docs/architecture.md says about a journey."""
 
     files: list[str]
     n_listed: int
@@ -125,7 +125,7 @@ class Listed(NamedTuple):
 
 
 def listed(name: str) -> Listed:
-    """The files that lead the items of the journey's list, and the numbers above it."""
+    """The files at the head of each item in the journey's list, and the numbers above it."""
     rest = PAGE.read_text(encoding="utf-8").partition(f"<!-- journey: {name} -->")[2]
     section = rest.partition("<!-- end -->")[0]
     files = re.findall(r"^\d+\. `([^`]+)`", section, re.MULTILINE)
@@ -135,7 +135,7 @@ def listed(name: str) -> Listed:
 
 
 def made(name: str) -> list[str]:
-    """What docs/architecture.md gets wrong about a journey; its files are printed, with a star those that are listed."""
+    """What docs/architecture.md gets wrong about a journey; prints its files, the listed ones with a star."""
     ran: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         JOURNEYS[name](Path(folder), ran)
@@ -151,7 +151,7 @@ def made(name: str) -> list[str]:
 
 
 def run_all() -> int:
-    """Make every journey, each in a process of its own, so that none finds what another has compiled or cached."""
+    """Make every journey, each in its own process, so that none finds what another has compiled or cached."""
     return max(subprocess.run([sys.executable, __file__, name]).returncode for name in JOURNEYS)
 
 

@@ -1,6 +1,6 @@
-"""Writes page/openapi.json, from which the page's types of questions and answers are made (`npm run types`).
+"""Writes page/openapi.json, from which the page's types of requests and answers are made (`npm run types`).
 
-It is committed, as a package is built where there is no FastAPI. With --check it is compared, and nothing is written.
+The file is committed, because packages are built without FastAPI. With --check it is only compared, and nothing is written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FILE = Path(__file__).resolve().parent.parent / "page" / "openapi.json"
 
 
 def interface() -> str:
-    """The server's interface as OpenAPI, as text; the same for every study and however the routes are written down."""
+    """The server's interface as OpenAPI text; the same for every study and whatever the order of the routes."""
     from explorelab.study.config.start_study import init_study
     from explorelab.study.config.study_folder import load_study
     from explorelab.study.database.store import open_store
@@ -35,7 +35,7 @@ def interface() -> str:
 
 
 def without_names(part: Any, inside: str = "") -> Any:
-    """Without what FastAPI makes of the names of functions and fields, which are no part of the interface."""
+    """The part without the titles that FastAPI makes from names of functions and fields, which are not in the interface."""
     if isinstance(part, list):
         return [without_names(each) for each in part]
     if not isinstance(part, dict):

@@ -1,6 +1,6 @@
-"""Builds the pages of the study server into the package, where they are not yet built from the present sources.
+"""Builds the pages of the study server into the package, unless they are already built from the current sources.
 
-Used by `make page` and by the build of a wheel or a source distribution (hatch_build.py), so it needs Python alone.
+Used by `make page` and by the build of a wheel or a source distribution (hatch_build.py), so it needs only Python.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PageError(Exception):
 
 
 def digest() -> str:
-    """A name for the present sources."""
+    """A hash of the current sources."""
     files = [each for name in SOURCES for each in (PAGE / name, *(PAGE / name).rglob("*")) if each.is_file()]
     found = hashlib.sha256()
     for file in sorted(files):
@@ -38,17 +38,17 @@ def digest() -> str:
 
 
 def is_built() -> bool:
-    """Whether the pages are there and were built from the present sources."""
+    """Whether the pages exist and were built from the current sources."""
     return (STATIC / f".built-{digest()}").is_file() and all((STATIC / name).is_file() for name in PAGES)
 
 
 def build() -> None:
-    """Build the pages; says what is missing where that cannot be done."""
+    """Build the pages; if that is impossible, the error says what is missing."""
     npm = shutil.which("npm")
     if npm is None:
         raise PageError("the study's pages have to be built, and npm was not found: install Node 20 or newer")
     for command in (["ci", "--silent", "--no-audit", "--no-fund"], ["run", "--silent", "build"]):
-        # What npm has to say goes to standard error: whoever builds a package reads standard output.
+        # npm's output goes to standard error, because build tools read standard output.
         done = subprocess.run([npm, *command], cwd=PAGE, stdout=sys.stderr, check=False)
         if done.returncode:
             raise PageError(f"the study's pages could not be built: `npm {command[0]}` failed with status {done.returncode}")

@@ -8,7 +8,7 @@ import { EventLog } from "./events";
 import { PLAYED } from "./stages";
 import type { Texts } from "./texts";
 
-/** How the study ended for this page, where the server's stage does not say it. */
+/** How the study ended for this page, if the server's stage does not say. */
 export type Ending = { kind: "taken-over" } | { kind: "error"; details: string } | null;
 
 /** How often in a row the page may be out of step with the server before it gives up. */
@@ -19,7 +19,7 @@ export class App {
   /** Set once the server has answered. */
   state!: State;
   texts!: Texts;
-  /** There from the first screen on. */
+  /** Present from the first screen on. */
   jsPsych: JsPsych | null = null;
   ending: Ending = null;
   /** Whether this page has just begun the current block, rather than resumed it after a reload. */
@@ -124,7 +124,7 @@ export class App {
     this.game?.resume("dialog");
   }
 
-  /** A page that was hidden may have been taken over by another tab meanwhile: says so now, not after the next choice. */
+  /** Another tab may have taken over while the page was hidden: say so now, not after the next choice. */
   async seenAgain(): Promise<void> {
     if (this.ended || !PLAYED.includes(this.state?.stage)) return;
     try {

@@ -46,7 +46,7 @@ export class EventLog {
       await this.parts.send(batch, leaving);
       this.drop(batch);
     } catch (error) {
-      // What the server refuses for good is given up; what did not arrive is sent again.
+      // Events that the server refuses for good are dropped; those that did not arrive are sent again.
       if (error instanceof ServerError && !error.retry) this.drop(batch);
     } finally {
       this.sending = false;

@@ -29,8 +29,8 @@ export function pilotKey(address: string): string {
 }
 
 /**
- * The query parameters of the address; of a name given twice the last counts. What no platform would send is left out, and
- * so is the wish that the page play by itself, which is for pilots: whoever else has such a link plays by hand.
+ * The query parameters of the address; if a name is given twice, the last counts. Anything that no platform would send is
+ * left out, and so is the request that the page play by itself, which is for pilots: others with such a link play by hand.
  */
 export function queryOf(address: string, isPilot = false): Record<string, string> {
   const all = [...new URL(address).searchParams].filter(([name, value]) => {

@@ -82,12 +82,12 @@ async function play(): Promise<void> {
   main.replaceChildren();
   const jsPsych = initJsPsych({
     display_element: main,
-    // There is no sound; browsers would complain of an audio context that was not asked for.
+    // There is no sound; browsers would complain about an audio context that nobody asked for.
     use_webaudio: false,
-    // jsPsych makes its element a stop of the Tab key; ours needs none, its buttons are.
+    // jsPsych makes its element a Tab stop; ours does not need to be one, as its buttons are.
     on_trial_start: () => main.setAttribute("tabindex", "-1"),
   });
-  // A stand-in for what jsPsych 6 had there; nothing of a page that pays people is to be reached from outside.
+  // A stand-in for what jsPsych 6 had there; nothing on a page that pays people may be reached from outside.
   delete (window as { jsPsych?: unknown }).jsPsych;
   app.jsPsych = jsPsych;
   const timeline = studyTimeline(app);

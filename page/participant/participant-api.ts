@@ -4,7 +4,7 @@ import type { Arriving, Choosing, Chosen, Happened, Refusal, State, Texts, Told 
 import type { Answered, Asked, Path } from "../paths";
 import { untilDone } from "../plugin/retry";
 
-/** The server's root: the folder of this script lies in it, wherever a proxy puts both. */
+/** The server's root, which contains this script's folder, wherever a proxy puts both. */
 const script = document.currentScript as HTMLScriptElement | null;
 const ROOT = script?.src ? new URL("..", script.src).href : "";
 const TIME_LIMIT_MS = 15_000;
@@ -75,7 +75,7 @@ export class Api {
     return this.once("/api/choice", { epoch: this.epoch, ...body });
   }
 
-  /** One attempt to store events; `keepalive` also while the page is being left. */
+  /** One attempt to store events; `keepalive` makes it work even while the page is being left. */
   events(events: Happened[], keepalive: boolean): Promise<Told> {
     return this.once("/api/events", { epoch: this.epoch, events }, keepalive);
   }

@@ -42,7 +42,7 @@ export class Texts {
     try {
       return new Intl.NumberFormat(this.language, { style: "currency", currency }).format(value);
     } catch {
-      // A currency that is none of ISO 4217, such as "credits".
+      // A currency that is not in ISO 4217, such as "credits".
       return `${this.number(value)} ${currency}`;
     }
   }

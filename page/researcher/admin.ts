@@ -1,4 +1,4 @@
-/** The researcher's page: asks the server every five seconds while someone looks, and shows what has changed. */
+/** The researcher's page: polls the server every five seconds while someone is looking, and shows what has changed. */
 
 import "./language"; // Before the chart, whose library needs it.
 import type { Overview, PersonDetail } from "../api";
@@ -64,7 +64,7 @@ class Page {
       this.failed(error);
     } finally {
       this.running = false;
-      // Nobody looks at a hidden page: it asks nothing until it is seen again.
+      // Nobody looks at a hidden page, so it does not poll until it is seen again.
       if (!document.hidden) this.timer = window.setTimeout(() => void this.refresh(), this.again ? 0 : EVERY_MS);
       this.again = false;
     }

@@ -1,4 +1,4 @@
-/** uPlot writes numbers in the browser's language as soon as it is loaded; WebKit on Linux may name one that is none ("C"). */
+/** uPlot writes numbers in the browser's language as soon as it is loaded; WebKit on Linux may give an invalid one ("C"). */
 try {
   new Intl.NumberFormat(navigator.language);
 } catch {

@@ -1,4 +1,4 @@
-/** A line at the top that says when the connection is lost, outside of the game, which has its own. */
+/** A line at the top that says when the connection is lost; the game has its own. */
 
 import type { Texts } from "../texts";
 

@@ -58,7 +58,7 @@ function picture(dynamic: Dynamic, texts: Texts): SVGElement {
   const blue = { standard: [1, 3], neighbour: [2, 2], travel: [0, 4] }[dynamic];
   const yellow = { standard: [3, 0], neighbour: [3, 2], travel: [3, 2] }[dynamic];
   if (dynamic === "travel") {
-    // The way of the blue dot: along the sides, one square at a time.
+    // The path of the blue dot: along the sides, one square at a time.
     svg.append(vector("path", { d: "M0.5 4.5 V2.5 H3.5", class: "way" }));
   }
   svg.append(vector("circle", { cx: blue[0]! + 0.5, cy: blue[1]! + 0.5, r: 0.35, class: "blue" }));

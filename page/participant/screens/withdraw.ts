@@ -35,7 +35,7 @@ export function offerWithdrawal(button: HTMLButtonElement, parts: WithdrawParts)
     parts.opened();
   });
   goOn.addEventListener("click", () => dialog.close());
-  // Escape closes it as well; once somebody has decided to leave it stays until the server has answered.
+  // Escape closes it too; once someone has decided to leave, it stays until the server has answered.
   dialog.addEventListener("cancel", (event) => {
     if (leaving) event.preventDefault();
   });

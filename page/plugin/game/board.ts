@@ -86,7 +86,7 @@ export class Board {
     }
   }
 
-  /** Lets a new reward be seen as new even where the number is the same as before. */
+  /** Shows that a reward is new even if the number is the same as before. */
   flashReward(): void {
     const { reward } = this;
     reward.classList.remove("gb-new");

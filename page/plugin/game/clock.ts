@@ -13,7 +13,7 @@ const PART = 0.85;
 const AIM_BEFORE_MS = 12;
 /** A page that is not drawn (below the fold of another site's frame) gets no frames; then a timer starts the clock. */
 const WITHOUT_FRAMES_MS = 60;
-/** How many steps the time bar has where the person wants less motion. */
+/** How many steps the time bar has if the person wants less motion. */
 const STEPS = 10;
 
 export class Clock {
@@ -23,7 +23,7 @@ export class Clock {
 
   constructor(private readonly parts: ClockParts) {}
 
-  /** Starts with the next frame, when what changed before is seen; `up` is called once with the elapsed time. */
+  /** Starts with the next frame, when earlier changes become visible; `up` is called once with the elapsed time. */
   start(deadlineMs: number, up: (elapsedMs: number) => void): void {
     const round = ++this.round;
     this.startedAt = null;

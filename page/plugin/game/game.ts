@@ -1,4 +1,4 @@
-/** One block, choice after choice: the clock, the dots, the saving, the pauses. Knows nothing of jsPsych. */
+/** One block, choice by choice: the clock, the dots, the saving, the pauses. Knows nothing about jsPsych. */
 
 import type { Block } from "../block";
 import { Board } from "./board";

@@ -36,7 +36,7 @@ export class Squares {
     this.grid.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  /** Makes a square look and sound as it should; does nothing where nothing changed. */
+  /** Makes a square look and sound as it should; does nothing if nothing has changed. */
   paint(square: number, look: SquareLook): void {
     const key = `${look.blue}${look.yellow}${look.available}`;
     if (this.looks[square] === key) return;
@@ -85,7 +85,7 @@ export class Squares {
   }
 
   private clicked(event: MouseEvent): void {
-    // A mouse that is pressed in one square and let go in another clicks on what holds both; the square it ends on is meant.
+    // A mouse pressed in one square and released in another clicks on their common parent; the square it ends on is meant.
     const under = document.elementFromPoint?.(event.clientX, event.clientY);
     const cell = (event.target as Element).closest<HTMLElement>(".square") ?? under?.closest<HTMLElement>(".square");
     if (!cell) return;
@@ -108,7 +108,7 @@ export class Squares {
     this.moveCursor(squareAt(target, this.shape), true);
   }
 
-  /** Where a key moves the cursor; null: it is not one of ours. */
+  /** Where a key moves the cursor; null if it is not one of ours. */
   private target(key: string, control: boolean): Place | null {
     const { column, row } = place(this.cursor, this.shape);
     const right = this.shape.width - 1;

@@ -1,4 +1,4 @@
-/** The strip of numbers: how many are where, how long it takes, what has been stored. */
+/** The strip of numbers: how many people are where, how long it takes, what has been stored. */
 
 import type { Overview, Totals } from "../../api";
 import { byId, button, el, fixed, setText, whole } from "../elements";

@@ -1,4 +1,4 @@
-/** Everyone, in a table of at most 50 rows at a time, which are made once and then only changed where a text differs. */
+/** Everyone, in a table of at most 50 rows at a time, which are made once and then changed only where a text differs. */
 
 import type { People, PersonRow } from "../../api";
 import { ago, byId, button, counted, el, setText, whole } from "../elements";
@@ -54,7 +54,7 @@ export class PeopleTable {
   private readonly place = byId<HTMLSelectElement>("place");
   private readonly find = byId<HTMLInputElement>("find");
   private body = el("tbody");
-  // Newest first, which is an order that does not change under the reader.
+  // Newest first, an order that does not change while someone reads.
   private key: keyof Person = "arrived_at";
   private down = false;
   private first = 0;

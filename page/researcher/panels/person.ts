@@ -25,7 +25,7 @@ export class PersonPanel {
   async open(code: string): Promise<void> {
     this.code = code;
     const detail = await person(code);
-    if (this.code !== code) return; // another was pressed meanwhile
+    if (this.code !== code) return; // another person was selected meanwhile
     this.show(detail);
     this.changed(detail);
   }

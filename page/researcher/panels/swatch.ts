@@ -1,4 +1,4 @@
-/** A bit of a line, as in the chart. */
+/** A short piece of a line, as in the chart. */
 
 import { svg } from "../elements";
 

@@ -19,7 +19,7 @@ type Numbers = np.ndarray[Any, np.dtype[np.float64]]
 def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
     """The value as float64, or an error naming it: not a number, NaN, or infinite where that makes no sense."""
     try:
-        if value is None:  # which NumPy takes for NaN
+        if value is None:  # which NumPy would convert to NaN
             raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -28,7 +28,7 @@ class Kind(NamedTuple):
 
 
 def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """The function, refusing unknown arguments and those of a wrong kind; kinds not known here are accepted."""
+    """The function with a check that refuses unknown arguments and those of the wrong kind; unknown kinds are accepted."""
     signature = inspect.signature(function)
     names = keywords_of(signature)
     checked = {name: kinds for name, each in signature.parameters.items() if (kinds := _kinds(str(each.annotation)))}
@@ -41,7 +41,7 @@ def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:
-            return function(*args, **kwargs)  # Python's own sentence, which names the function too
+            return function(*args, **kwargs)  # raises Python's own error, which names the function too
         for name, value in given.items():
             if name not in checked:
                 continue
@@ -80,14 +80,14 @@ def _kinds(annotation: str) -> tuple[Kind, ...]:
 
 def _kind(annotation: str) -> Kind | None:
     if annotation in ("AlgorithmName", "CostKind", "Keep", "Method", "PowerFit") or annotation.startswith("Literal["):
-        return _PLAIN["str"]  # which words there are is the function's own business
+        return _PLAIN["str"]  # the function itself checks which words are allowed
     if annotation in _PLAIN:
         return _PLAIN[annotation]
     if annotation in _CLASSES:
         return Kind(_CLASSES[annotation][2], lambda value: isinstance(value, _class_of(annotation)))
     outer, _, inside = annotation.removesuffix("]").partition("[")
     if outer == "Sequence" and (kinds := _kinds(inside)):
-        # One name alone is a sequence of text to Python, and may be meant to be one.
+        # To Python a single name is a sequence of text too, and may be meant as one.
         return Kind(f"a list of {_plural(kinds)}", lambda value: _is_list(value, "str" in inside, _any_of(kinds)))
     if outer == "Mapping":
         _, values = _split(inside, ",")

@@ -47,7 +47,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 def new_private_file(path: Path) -> Iterator[Path]:
     """An empty file to fill; it becomes `path` when the block ends, and vanishes if the block fails.
 
-    Only its owner may read it, and by the end of the block the disk has it: for what must not be lost or seen.
+    Only its owner may read it, and it is on disk by the end of the block: for data that must be neither lost nor seen.
     """
     with _file_beside(path) as beside:
         yield beside
@@ -58,7 +58,7 @@ def new_private_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _file_beside(path: Path) -> Iterator[Path]:
-    """An empty file in the target's folder, with its ending, that is gone afterwards unless it was moved."""
+    """An empty file in the target's folder with the same extension, removed afterwards unless it was moved."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     os.close(handle)
     beside = Path(name)
@@ -74,7 +74,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until the disk has the file, or the folder's list of files."""
+    """Wait until the file, or the folder's list of files, is on disk."""
     try:
         handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
         try:
@@ -82,12 +82,12 @@ def sync(path: Path) -> None:
         finally:
             os.close(handle)
     except OSError:
-        if not path.is_dir():  # of folders, some systems cannot be asked for that
+        if not path.is_dir():  # some systems cannot sync folders
             raise
 
 
 def umask() -> int:
-    """Permissions that new files of this process lack."""
+    """The permissions that this process withholds from new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -15,10 +15,10 @@ def cores() -> int:
 def in_order[Item, Out](
     work: Callable[[Item], Out], items: Sequence[Item], workers: int, *, first_alone: bool = False
 ) -> Iterator[Out]:
-    """`work` of every item, in the order of the items, on so many threads.
+    """The results of `work` for every item, in the order of the items, on this many threads.
 
-    With `first_alone` the calling thread does the first item before there are others, so that a program that all of them
-    need is compiled once.
+    With `first_alone` the calling thread does the first item before the others start, so that a program that all of them
+    need is compiled only once.
     """
     if first_alone and items:
         yield work(items[0])
@@ -28,11 +28,11 @@ def in_order[Item, Out](
     try:
         for item in items:
             under_way.append(pool.submit(work, item))
-            # One more than there are workers, so that none waits while the caller takes a result.
+            # One more than the number of workers, so that none waits while the caller takes a result.
             if len(under_way) > workers:
                 yield under_way.pop(0).result()
         while under_way:
             yield under_way.pop(0).result()
     finally:
-        # An interrupt drops what has not begun; a compiled call that has cannot be stopped, and is not waited for.
+        # An interrupt drops work that has not begun; a compiled call under way cannot be stopped, and is not waited for.
         pool.shutdown(wait=False, cancel_futures=True)

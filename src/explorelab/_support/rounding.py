@@ -19,7 +19,7 @@ def spread(values: Any) -> float:
     if not known.size:
         return 0.0
     size = float(np.abs(known).max())
-    # In units of the largest, so that squares of huge and of tiny numbers stay numbers.
+    # In units of the largest, so that squares of huge numbers do not overflow and those of tiny ones do not vanish.
     sd = float((known / size).std()) if size else 0.0
     return sd * size if sd > NEGLIGIBLE else 0.0
 

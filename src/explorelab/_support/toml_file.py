@@ -22,7 +22,7 @@ class SettingError(InputError):
         super().__init__(sentence)
         self.at = at
         self.also = also
-        """What else is wrong in the same table."""
+        """Other errors in the same table."""
 
 
 class PlacedError(InputError):
@@ -75,7 +75,7 @@ class Toml:
         self._lines = lines
 
     def line_of(self, at: KeyPath) -> int | None:
-        """The line of the nearest thing there that is in the file."""
+        """The line of the value at this path, or of its nearest parent that is in the file."""
         while at and at not in self._lines:
             at = at[:-1]
         return self._lines.get(at)
@@ -116,15 +116,15 @@ class TomlTable(MutableMapping[str, Any]):
         return len(self._values)
 
     def replace_values(self, changed: Mapping[str, Any]) -> None:
-        """Replace settings as written in the file by what they mean."""
+        """Replace settings as written in the file by their meanings, keeping their locations."""
         self._values |= changed
 
     def of_the_file(self, sentence: str) -> InputError:
-        """The error with the file in front, if there is one."""
+        """The error prefixed with the file, if there is one."""
         return InputError(sentence) if self._toml is None else PlacedError(self._toml.file, None, sentence)
 
     def placed(self, at: KeyPath, sentence: str) -> InputError:
-        """The error with file, line and table in front, if the setting (or with (), the table) is from a file."""
+        """The error prefixed with file, line and table, if the setting (or for (), the table) is from a file."""
         if self._toml is None or (at and at[0] not in self._of_the_file):
             return InputError(sentence)
         return self._toml.error((self._name, *at), f"[{self._name}] {sentence}")
@@ -145,7 +145,7 @@ def told_where(*tables: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _placed(error: InputError, tables: list[TomlTable]) -> InputError:
-    """The same error with file and line; with the file alone where it may be about any of several tables."""
+    """The same error with file and line, or with the file alone if it may concern any of several tables."""
     sentence = str(error)
     named = [(*found, table) for table in tables if (found := first_named(sentence, table.items()))]
     if not tables:
@@ -159,7 +159,7 @@ def _placed(error: InputError, tables: list[TomlTable]) -> InputError:
 
 
 def first_named(sentence: str, settings: Iterable[tuple[str, Any]]) -> tuple[int, str] | None:
-    """Where a sentence first names one of the settings, or quotes its text value; and the setting."""
+    """The position at which a sentence first names one of the settings or quotes its text value, and that setting."""
     found = []
     for key, value in settings:
         words = [rf"\b{re.escape(key)}\b", rf"\b{re.escape(key.replace('_', ' '))}\b"]
@@ -171,7 +171,7 @@ def first_named(sentence: str, settings: Iterable[tuple[str, Any]]) -> tuple[int
 
 @contextmanager
 def about(key: str, *more: str, table: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Assign errors to the setting; of several, to the one that they name."""
+    """Attribute errors to the setting or, of several settings, to the one that the error names."""
     try:
         yield
     except SettingError:
@@ -183,7 +183,7 @@ def about(key: str, *more: str, table: Mapping[str, Any] | None = None) -> Itera
 
 
 def text_of(table: Mapping[str, Any], key: str) -> str | None:
-    """A setting that is text; None if it is not there."""
+    """A setting that must be text; None if it is missing."""
     value = table.get(key)
     if value is not None and not isinstance(value, str):
         raise SettingError((key,), f"{key} must be text in quotes, got {shown(value)}.")

@@ -6,7 +6,7 @@ import re
 import tomllib
 
 type KeyPath = tuple[str | int, ...]
-"""Where a value is: names of tables and keys, and numbers (from 0) of items in lists."""
+"""The path of a value: names of tables and keys, and numbers (from 0) of items in lists."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[^\s.=\[\]"\']+')
@@ -22,12 +22,12 @@ _PLAIN = re.compile(r"[^,\[\]{}\n#]+")
 
 
 def lines_of(text: str) -> dict[KeyPath, int]:
-    """The line, from 1, of every table, key and list item of a text that `tomllib` has read without complaint."""
+    """The line, from 1, of every table, key and list item in a text that `tomllib` accepts."""
     return _Scanner(text).lines
 
 
 class _Scanner:
-    """Walks once through a text that is known to be TOML, so it only has to tell its parts from each other."""
+    """Walks once through a text known to be valid TOML, so it only has to tell its parts apart."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -51,7 +51,7 @@ class _Scanner:
         return found[0] if found else ""
 
     def _take(self, mark: str) -> bool:
-        """Steps over blanks, and over the mark if it comes next."""
+        """Skip blanks, and the mark if it comes next; returns whether it did."""
         self._skip(_BLANK)
         here = self.text.startswith(mark, self.at)
         self.at += len(mark) if here else 0
@@ -90,7 +90,7 @@ class _Scanner:
         return path
 
     def _last_of(self, path: KeyPath) -> KeyPath:
-        """What a longer name goes on from: in a list of tables, the last one."""
+        """The path that a longer name continues: within a list of tables, that of the last one."""
         return (*path, self._lists[path] - 1) if path in self._lists else path
 
     def _setting(self, table: KeyPath) -> None:

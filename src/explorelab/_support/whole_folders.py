@@ -1,4 +1,4 @@
-"""Write folders of results: built aside and moved into place at the end, so that a run leaves everything or nothing."""
+"""Write folders of results: they are built aside and moved into place at the end, so a run leaves everything or nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab._support.files import cannot_be_written, umask
 from explorelab.errors import InputError
 
 BEFORE = "-before"
-"""How the name of a folder ends that makes way for a new one."""
+"""Suffix of a folder that makes way for a new one."""
 
 
 def check_folder_writable(folder: Path) -> None:
@@ -34,10 +34,10 @@ def nearest_folder(path: Path) -> Path:
 
 @contextmanager
 def workshop(target: Path, kind: str, within: Path) -> Iterator[Path]:
-    """A hidden folder for what will become `target`, gone afterwards whatever happens.
+    """A hidden folder for what will become `target`, removed afterwards whatever happens.
 
-    `within` is where it lies, on the same disk as the target, so that moving files is one step. What earlier runs of the
-    kind left there when they were killed is cleared away first.
+    It lies in `within`, on the same disk as the target, so that moving files is one step. Leftovers of earlier runs of the
+    same kind that were killed are cleared away first.
     """
     prefix = f".{target.name}-{kind}-"
     _sweep(within, prefix, target)
@@ -53,7 +53,7 @@ def workshop(target: Path, kind: str, within: Path) -> Iterator[Path]:
 
 
 def put_files(made: Path, target: Path) -> None:
-    """Every file into the folder, in the place of those of the same name; other files there are left alone."""
+    """Move every file into the folder, replacing those of the same name; other files there are left alone."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         for path in sorted(path for path in made.iterdir() if path.is_file()):
@@ -63,7 +63,7 @@ def put_files(made: Path, target: Path) -> None:
 
 
 def add_files(made: Path, target: Path) -> None:
-    """Every file into a folder that has none of the same name; all of them or, if that fails, none."""
+    """Move every file into a folder that has none of the same name: all of them or, if that fails, none."""
     moved: list[Path] = []
     try:
         for path in sorted(made.iterdir()):
@@ -76,7 +76,7 @@ def add_files(made: Path, target: Path) -> None:
 
 
 def put_folder(made: Path, target: Path) -> None:
-    """The new folder in the place of the old one, if there is one; if that fails, the old one again."""
+    """Put the new folder in place of the old one, if there is one; if that fails, restore the old one."""
     made.chmod(0o777 & ~umask())
     if not target.exists():
         made.rename(target)
@@ -92,8 +92,8 @@ def put_folder(made: Path, target: Path) -> None:
 
 
 def _sweep(within: Path, prefix: str, target: Path) -> None:
-    """Clear away what runs left that were killed; one that is still under way holds its folder."""
-    if sys.platform == "win32":  # where nothing tells the two apart
+    """Clear away leftovers of runs that were killed; a run still under way holds its folder."""
+    if sys.platform == "win32":  # where the two cannot be told apart
         return
     for left in sorted(within.glob(f"{escape(prefix)}*")):
         with suppress(OSError), held(left, alone=True):
@@ -115,7 +115,7 @@ def held(folder: Path, alone: bool = False) -> Iterator[None]:
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # held, or on a disk that knows no locks
+        except OSError:  # held, or on a disk without locks
             if alone:
                 raise
         yield

@@ -10,15 +10,15 @@ DIGITS = "%.10g"
 
 
 LARGEST = 1e5
-"""Larger numbers stay as they are: so many lie near a decimal of four places that some of them are meant."""
+"""Larger numbers stay as they are: so many lie near a four-place decimal that some really are meant in full."""
 
 
 def tidied(value: float) -> float:
-    """The number, or the decimal of at most four places from which it is no more than a rounding error away."""
+    """The number, or the decimal with at most four places if that is within rounding error of it."""
     if not abs(value) < LARGEST:  # nor NaN
         return value
     short = round(value, 4)
-    # The error is that of the numbers it came from, which may have been larger: 1501.1 - 1500.
+    # The rounding error is that of the numbers it was computed from, which may have been larger: 1501.1 - 1500.
     near = abs(short - value) <= 4 * math.ulp(max(abs(value), 1000.0))
     return short if near and short != 0 else value
 

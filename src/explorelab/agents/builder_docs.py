@@ -21,7 +21,7 @@ PARTS: Mapping[str, str] = {
 
 
 def with_parameters(doc: str | None, arguments: Mapping[str, Any]) -> str:
-    """The docstring with a `Parameters` section; unknown arguments, of a user's own agent, are left out."""
+    """The docstring with a `Parameters` section, without unknown arguments (of a user's own agent)."""
     meanings = {name: PARTS.get(name) or about(name).meaning for name in arguments}
     known = [f"{name}\n    {meaning}" for name, meaning in meanings.items() if meaning]
     own = inspect.cleandoc(doc or "")
@@ -29,5 +29,5 @@ def with_parameters(doc: str | None, arguments: Mapping[str, Any]) -> str:
 
 
 def summary_of(builder: Callable[..., Any]) -> str:
-    """What a builder's agent does, in its own words and one line, without the `Parameters` section."""
+    """The builder's docstring on one line, without its `Parameters` section."""
     return " ".join((inspect.unwrap(builder).__doc__ or "").split())

@@ -18,7 +18,7 @@ type Available = Bool[Array, " arm"] | None
 
 
 class Belief(Protocol):
-    """The agent's expectation for each arm. Every learner's belief has at least these two."""
+    """The agent's belief about each arm. Every learner's belief has at least these two properties."""
 
     @property
     def mean(self) -> Value: ...  # noqa: D102
@@ -62,20 +62,20 @@ class Learner:
 
     name: str
     prepare: Callable[[Params, Float[Array, "arm arm"] | None], Params]
-    """Quantities that follow from the parameters, computed once (the prior covariance from a length scale)."""
+    """Adds quantities that follow from the parameters and are computed once (the prior covariance from a length scale)."""
     init: Callable[[Params, int], Any]
     """The belief before the first reward, for the given number of arms."""
     update: Callable[[Params, Any, Int[Array, ""], Float[Array, ""]], Any]
     """The belief after one reward from one arm."""
     stages: Callable[[int, int], tuple[int, ...]] = lambda n_arms, horizon: (horizon,)
-    """Times at which the belief's arrays change size, the last one being the horizon."""
+    """Times at which the belief's arrays change size, ending with the horizon."""
     resize: Callable[[Params, Any, int], Any] = lambda params, belief, until: belief
     """The same belief with room for the rewards up to that time."""
     seen: Callable[[Params, Any], Value] | None = None
     """How often each arm has been seen, if the belief knows; otherwise the simulator counts."""
     replay: Callable[[Params, int, Told], Any] | None = None
-    """The belief before every trial (its `mean` and `sd`) of a block whose choices are known, all at once; the same numbers
-    as `update` one by one, and cheaper to differentiate. None: one by one."""
+    """The belief (its `mean` and `sd`) before every trial of a block whose choices are known, all at once: the same numbers
+    as from `update`, but cheaper to differentiate. None to use `update` trial by trial."""
 
 
 type Limit = Callable[[Params, Any, Moment], Value]
@@ -94,7 +94,7 @@ class ChoiceRule:
     exact: bool = True
     """False if `log_probs` are counted from draws: enough to simulate, but too coarse to score choices."""
     seeks_best: bool = False
-    """Whether it chooses the arm of the highest value, so that the smallest difference decides."""
+    """Whether it chooses the arm with the highest value, so that the smallest difference decides."""
     certain: bool = False
     """Whether it always chooses that arm: any other choice is impossible, unless a habit lets it lapse."""
 

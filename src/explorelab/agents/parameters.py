@@ -1,9 +1,9 @@
 """The table of parameters, read by everything that builds, simulates, fits or reports on an agent.
 
-The same name means the same thing in every agent. A row says which values are allowed, where a fit seeks them, and what the
-paper and readers call it. On which parameters beliefs depend is not said here: it is read off the learner itself
-(`fitting.objective.parameters_of_beliefs`). Names such as `kernel`, `ties` or `cooling` choose a part of an agent, and are
-no parameters.
+The same name means the same thing in every agent. A row gives a parameter's allowed values, its search range in a fit, and
+its names in the paper and for readers. Which parameters beliefs depend on is not listed here: it is read off the learner
+itself (`fitting.objective.parameters_of_beliefs`). Names such as `kernel`, `ties` or `cooling` choose a part of an agent and
+are not parameters.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Units(NamedTuple):
     spacing: float
     """The smallest distance between two arms."""
     extent: float
-    """The largest."""
+    """The largest distance between two arms."""
 
 
 class Sought(NamedTuple):
@@ -65,13 +65,13 @@ class Parameter:
     shape: Shape = "one number"
     """The largest shape that it may have."""
     variance: bool = False
-    """Whether it has the unit of squared rewards, so that it may be as large or small as their squares."""
+    """Whether its unit is squared rewards, so that it may be as large or as small as their squares."""
     divides: bool = False
-    """Whether agents divide by it: it may be 0 where that is allowed, but not so small that it becomes 0."""
+    """Whether agents divide by it: it may be 0 where that is allowed, but not so small that it underflows to 0."""
     optional: bool = False
     """Whether None leaves it out."""
     made: bool = False
-    """Whether a builder computes it from other parameters, so that users never give it."""
+    """Whether a builder computes it from other parameters; users never give it."""
     meaning: str = ""
     """What it means, in a sentence, for the docstrings of agents."""
 
@@ -99,7 +99,7 @@ def _share(centre: float, spread: float) -> Seek:
 
 
 def _about(typical: Callable[[Units], float]) -> Seek:
-    """A positive number, on a scale of logarithms: it may be 9 of them away from what is typical."""
+    """The search range of a positive number on a log scale: up to 9 natural-log units from its typical value."""
 
     def seek(units: Units) -> Sought:
         centre = typical(units)
@@ -124,11 +124,11 @@ NOT_NEGATIVE = {"at_least": 0}
 PROBABILITY = {"at_least": 0, "at_most": 1}
 BETWEEN_0_AND_1 = {"above": 0, "below": 1}
 SCALE_OF_LIMIT = {"at_least": 2, "why": "a smaller one puts the upper limit below the mean at t = 1"}
-# The table of epochs has some 20 / alpha entries.
+# The table of epochs has about 20 / alpha entries.
 GROWTH = {"at_least": 1e-5, "below": 1, "why": "with less, an arm's first 100 000 epochs are one play each"}
 
 _ROWS = (
-    # What is believed before anything is seen, and how rewards change it.
+    # Beliefs before anything is seen, and how rewards change them.
     Parameter(
         "prior_mean", "μ₀", seek=_seek_prior_mean, shape="one for each arm",
         meaning="Expected reward before anything is seen: one number, or one per arm.",
@@ -227,7 +227,7 @@ _ROWS = (
         "lapse", allowed=PROBABILITY, seek=_share(0.05, 1.2),
         meaning="Probability of choosing at random, whatever the rule.",
     ),
-    # Made of others.
+    # Computed from others.
     Parameter("ucb2_alpha", made=True),
     Parameter("ucb2_epochs", made=True),
     Parameter("gittins_log_weight", made=True),
@@ -330,15 +330,15 @@ def add_parameter(
 
 
 MOST = {"float32": 1e15, "float64": 1e140}
-"""The largest size of a number, whose square is still well within the range; of a variance, the square of this.
+"""The largest size of a number, such that its square is still well within range; for a variance, the square of this.
 
-Agents square differences of rewards and divide by variances; beyond these sizes the result is infinite or 0, the limits of
-arms are inf - inf, and no arm is the best.
+Agents square differences between rewards and divide by variances; beyond these sizes the results are infinite or 0, the
+limits of arms are inf - inf, and no arm is the best.
 """
 
 
 def check_range(named: Mapping[str, Any], dtype: str) -> None:
-    """Raise if one of these numbers is too large or too small to compute with; infinite ones mean what they say."""
+    """Raise if one of these numbers is too large or too small to compute with; infinite values are allowed."""
     for name, value in named.items():
         parameter = about(name)
         most = MOST[dtype] ** (2 if parameter.variance else 1)

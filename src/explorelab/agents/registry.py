@@ -1,4 +1,4 @@
-"""Agents by name: the table, how a builder gets into it, and what a name stands for.
+"""The table of agents by name: how builders are added to it, and how names are resolved.
 
 Habits follow the name of an agent after plus signs, as in "stochastic-ucl+travel+lapse".
 """
@@ -18,7 +18,7 @@ from explorelab.errors import unknown_name
 
 
 class Design(NamedTuple):
-    """What a builder makes of its arguments."""
+    """What a builder makes from its arguments."""
 
     rule: Rule
     params: Params
@@ -54,7 +54,7 @@ def named_agent[**P](design: Callable[P, Design]) -> Callable[P, Agent]:
 
 
 def assumes_noise(agent: Agent) -> bool:
-    """Whether the agent uses the variance of the rewards; one composed by hand may."""
+    """Whether the agent uses the variance of the rewards; an agent composed by hand is assumed to."""
     return agent.build is None or "noise_var" in inspect.signature(agent.build).parameters
 
 
@@ -75,7 +75,7 @@ def parameters_of(name: str) -> Mapping[str, Any]:
 
 
 def agent_named(name: str, **given: Any) -> Agent:
-    """The agent of this name, with these values; parameters that it does not have are an error."""
+    """The agent with this name and these values; a parameter that it does not have is an error."""
     base, habits = split_name(name)
     known = parameters_of(name)
     for parameter in given:

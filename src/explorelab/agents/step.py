@@ -1,13 +1,13 @@
-"""How an agent carries out a decision: the goal, the block of goal selections, the next hop, the decisions made.
+"""How an agent carries out a decision: its goal, the block of goal selections, and the next hop.
 
-Whoever plays or replays an agent (the simulator, the likelihood, simulated people, robots) does in each step:
+Everything that plays or replays an agent (the simulator, the likelihood, simulated people, robots) does this at each step:
 
     deciding = decides(bound, available)                             is the last block over, or its goal not on offer?
     bound    = bound_to(commitment, ..., bound, decided, goal)       if so: a new goal, and how often it is selected
     arm      = hop(next_hop, position, bound.goal)                   the goal itself, or the next arm on the way to it
     bound    = counted(bound, decided, reached)                      a goal that is reached has been selected once more
 
-A rule that decides at every step, where every arm is within reach, `binds` to nothing and needs none of it.
+A rule that decides at every step, with every arm within reach, `binds` to nothing and needs none of this.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def unbound() -> Bound:
 
 
 def binds(commitment: Commitment, walks: bool = False) -> bool:
-    """Whether a decision may last for several steps: a commitment, or a goal that one walks to."""
+    """Whether a decision may last for several steps, because of a commitment or of a walk to the goal."""
     return commitment.length is not None or walks
 
 
 def moment_of(
     commitment: Commitment, bound: Bound, t: Int[Array, ""], position: Int[Array, ""], walks: bool = False
 ) -> Moment:
-    """When the next decision is made, and from where."""
+    """The time and position of the next decision."""
     return Moment(t, bound.n_decisions if binds(commitment, walks) else t - 1, position)
 
 
@@ -58,9 +58,9 @@ def decides(bound: Bound, available: Available = None) -> Bool[Array, ""]:
 def bound_to(
     commitment: Commitment, params: Params, belief: Any, bound: Bound, decided: Bool[Array, ""], goal: Int[Array, ""]
 ) -> Bound:
-    """What the agent is bound to once it has chosen this goal; as before where it has not `decided`.
+    """What the agent is bound to once it has chosen this goal; unchanged if it has not `decided`.
 
-    A trial without a sample decides nothing: the decision is made on the next one.
+    Nothing is decided on a trial without a sample; the decision is made on the next one.
     """
     length = commitment.length
     block = jnp.int32(1) if length is None else length(params, belief, goal, bound.n_goals)
@@ -68,12 +68,12 @@ def bound_to(
 
 
 def hop(next_hop: Int[Array, "arm arm"] | None, position: Int[Array, ""], goal: Int[Array, ""]) -> Int[Array, ""]:
-    """The arm sampled by someone on the way from this position to the goal; without a graph, the goal."""
+    """The arm sampled next on the way from this position to the goal; without a graph, the goal itself."""
     return goal if next_hop is None else next_hop[position, goal]
 
 
 def counted(bound: Bound, decided: Bool[Array, ""], reached: Bool[Array, ""]) -> Bound:
-    """The bound after the step; `reached`: the goal was sampled, and not an arm on the way to it, nor nothing."""
+    """The bound after the step; `reached` says that the goal itself was sampled, not an arm on the way to it or nothing."""
     done = reached.astype(jnp.int32)
     return bound._replace(left=bound.left - done, n_goals=bound.n_goals + done, n_decisions=bound.n_decisions + decided)
 
@@ -81,6 +81,6 @@ def counted(bound: Bound, decided: Bool[Array, ""], reached: Bool[Array, ""]) ->
 def kept_to(
     goal: Int[Array, "*trial"], deciding: Bool[Array, "*trial"], log_probs: Float[Array, "*trial arm"]
 ) -> Float[Array, "*trial arm"]:
-    """Log-probabilities of what is done, from those of a decision: where none is made, the goal is certain."""
+    """Log-probabilities of actions, from those of a decision: where none is made, the goal is certain."""
     certain = jnp.where(jnp.arange(log_probs.shape[-1]) == goal[..., None], 0.0, -jnp.inf)
     return jnp.where(deciding[..., None], log_probs, certain)

@@ -63,7 +63,7 @@ def exclusions_of(trials: Trials, people: pd.DataFrame) -> tuple[Exclusion, ...]
 
 
 def _places(trials: Trials, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each kept row's position (row and column) in the arrays, and where in the file each array row's block is."""
+    """Each kept row's position (row and column) in the arrays, and where each array row's block begins in the file."""
     participant, group, trial = trials.participant[kept], trials.group[kept], trials.trial[kept]
     rank = _block_ranks(trials)[trials.block[kept]] if _numbered(trials.blocks) else group
     order = np.lexsort((trial, rank, participant))

@@ -30,7 +30,7 @@ class Raw:
 
     frame: pd.DataFrame
     rows: np.ndarray
-    """Their numbers: in CSV from 2, as the header is row 1; in Parquet, which has none, from 1; in a table from 0."""
+    """Row numbers: in CSV from 2, as the header is row 1; in Parquet, which has no header, from 1; in a table from 0."""
     source: str
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -134,7 +134,7 @@ def _parsed(text: str, separator: str, path: Path) -> Raw:
     except csv.Error as error:
         raise InputError(f"{path}: cannot be read as a table: {_first_line(error)}.") from None
     width = len(header)
-    # An empty line is a row without values, which is passed over later, with a note.
+    # An empty line is a row without values, which is skipped later, with a note.
     rows = np.array([i for i, record in enumerate(records, 2) if len(record) in (0, width)], int)
     ragged = [
         (i, len(record), width, separator.join(record))

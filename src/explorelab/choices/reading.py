@@ -21,7 +21,7 @@ from explorelab.choices.task_file import AnyTask, task_of
 from explorelab.errors import InputError
 
 MOST_LISTED = 20
-"""Number of problems listed in an error message; the others are counted."""
+"""How many problems an error message lists; the rest are only counted."""
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ class Choices:
         return np.bincount(self.participant, self.scored.sum(1), self.n_participants).astype(int)
 
     def rows(self, keep: Any) -> Choices:
-        """Only these rows (a mask or indices), with the participants that have any."""
+        """The choices in these rows only (a mask or indices), with the participants that have any."""
         at = np.arange(self.n_rows)[keep]
         who, renumbered = np.unique(self.participant[at], return_inverse=True)
         n_trials = int(self.present[at].sum(1).max(initial=1))

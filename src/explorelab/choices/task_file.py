@@ -148,10 +148,10 @@ def grid_layout(width: int, height: int) -> Layout:
 
 
 def layout_of(task: Task) -> Layout:
-    """The layout of a task that can be simulated: its arms, places and noise; a grid where the places are one."""
+    """The layout of a task that can be simulated: its arms, places and noise; a grid if the places form one."""
     return Layout(task.n_arms, task.places, task.noise.var, grid_shape(task.places), task.name)
 
 
 def is_grid(layout: Layout) -> bool:
-    """Whether the arms lie as the squares of a grid do, in its order."""
+    """Whether the arms lie like the squares of a grid, in the same order."""
     return layout.shape is not None and grid_shape(layout.places) == layout.shape

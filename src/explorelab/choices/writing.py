@@ -72,7 +72,7 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
 
 
 def _written(choices: Choices, target: Path) -> Written:
-    """The rows, the table [task] and the means by landscape that say these choices; an error where no file can say them."""
+    """The rows, the table [task] and the means by landscape that describe these choices; an error if no file can."""
     if (choices.scored & ~choices.observed).any():
         row, trial = np.argwhere(choices.scored & ~choices.observed)[0]
         raise InputError(f"row {row}, trial {trial} is scored but not observed, which a file of choices cannot say.")
@@ -100,7 +100,7 @@ def _written(choices: Choices, target: Path) -> Written:
 
 
 def _as_read(start: Any, layout: Layout) -> Any:
-    """Where people start as a task file would be understood: an arm's name stands for its number."""
+    """Where people start, as it would be read from a task file: an arm's name becomes its number."""
     return layout.arm_names.index(start) if layout.arm_names is not None and start in layout.arm_names else start
 
 
@@ -120,7 +120,7 @@ def frame_of(choices: Choices) -> pd.DataFrame:
     if choices.available is not None:
         frame["available"] = _available_text(choices.available[row, column], choices.layout)
     missed = ~observed if choices.missed is None else ~observed | choices.missed[row, column]
-    forced = ~missed & ~scored & (_n_on_offer(choices)[row, column] > 1)  # one arm on offer says by itself that it was
+    forced = ~missed & ~scored & (_n_on_offer(choices)[row, column] > 1)  # a single arm on offer implies it anyway
     if forced.any() or missed.any():
         frame["missed"], frame["forced"] = missed.astype(int), forced.astype(int)
     for name, values in choices.conditions.items():
@@ -129,7 +129,7 @@ def frame_of(choices: Choices) -> pd.DataFrame:
 
 
 def _arm_labels(arm: np.ndarray, layout: Layout) -> Any:
-    """The arms as a file has them: by number, or by name where they have one; nothing for none."""
+    """The arms as written in a file: by number or, if they have names, by name; empty for no arm."""
     if layout.arm_names is None:
         numbers = pd.array(arm, "Int64")
         numbers[arm == NOWHERE] = pd.NA
@@ -145,7 +145,7 @@ def _n_on_offer(choices: Choices) -> np.ndarray:
 
 
 def _available_text(available: np.ndarray, layout: Layout) -> np.ndarray:
-    """Arms with spaces between (commas where names hold spaces); nothing where all were available."""
+    """Arms separated by spaces (by commas if names contain spaces); empty where all were available."""
     masks, which = np.unique(available, axis=0, return_inverse=True)
     between = "," if any(" " in name for name in layout.arm_names or ()) else " "
     texts = [
@@ -155,7 +155,7 @@ def _available_text(available: np.ndarray, layout: Layout) -> np.ndarray:
 
 
 def _with_table(frame: pd.DataFrame, choices: Choices, column: np.ndarray) -> pd.DataFrame:
-    """The rows with what only the original table knows: trial numbers, reaction times, why a trial is not scored."""
+    """The rows with what only the original table holds: trial numbers, reaction times, why a trial is not scored."""
     table = choices.table
     if table is None:
         return frame
@@ -204,7 +204,7 @@ def _means_rows(choices: Choices, frame: pd.DataFrame, different: np.ndarray) ->
 
 
 def _tells_apart(values: np.ndarray, which: np.ndarray) -> bool:
-    """Whether each value of a condition goes with one landscape, and every block has a value that text can hold."""
+    """Whether each value of a condition belongs to one landscape, and every block has a value that text can hold."""
     pairs = pd.DataFrame({"value": values, "which": which})
     fine = pd.api.types.is_integer_dtype(values.dtype) or all(isinstance(v, str) and v == v.strip() != "" for v in values)
     return bool(fine and (pairs.groupby("value").which.nunique() == 1).all())
@@ -306,10 +306,10 @@ def _chosen(runs: xr.Dataset, task: Task, order: tuple[str, ...]) -> np.ndarray:
 
 
 def _within_a_move(task: Task, arm: np.ndarray) -> np.ndarray | None:
-    """Of every step, the arms that could be reached in it; None where any arm may follow any other."""
+    """The arms that could be reached in each step; None if any arm may follow any other."""
     if task.moves is None:
         return None
-    # Not every edge is a move: a shorter way round may lead to the same arm.
+    # Not every edge is a move: there may be a shorter way round to the same arm.
     near = task.moves.next_hop == np.arange(task.n_arms)
     start = 0 if task.start is None else task.start
     before = np.concatenate([np.full((len(arm), 1), start), arm[:, :-1]], axis=1)

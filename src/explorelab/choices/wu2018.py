@@ -18,7 +18,7 @@ from explorelab.errors import InputError
 
 SIDE = 11
 KERNELS = ("rough", "smooth")
-"""What the column kernel numbers: how quickly rewards change from square to square."""
+"""The meanings of the numbers in the column kernel: how quickly rewards change from square to square."""
 NOISE_VAR = 1.0
 REWARD_SCALE = 100.0
 """A surface of height 0 to 1 pays 0 to 100 points."""

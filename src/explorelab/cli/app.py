@@ -17,7 +17,7 @@ from explorelab.errors import ExplorelabError, InterruptedByUserError
 app = typer.Typer(
     name="explorelab",
     no_args_is_help=True,
-    # Rich would take [agent] in a help text for markup and show nothing of it.
+    # Rich would read [agent] in a help text as markup and drop it.
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,

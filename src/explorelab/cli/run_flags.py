@@ -133,7 +133,7 @@ def _fill_task(table: TomlTable, given: dict[str, Any]) -> None:
 
     if "means" in given and not Path(given["means"]).is_file():
         given["means"] = _numbers_or_file("--means", given["means"])
-    # Where a flag gives one of the first settings, the second ones of the file no longer mean anything.
+    # If a flag gives one of the first settings, the file's second ones no longer mean anything.
     for flags, settings in ((SOURCES, (*SOURCES, *PLACES, "layout")), (noise_settings(), noise_settings())):
         if given.keys() & set(flags):
             for key in table.keys() & set(settings):

@@ -1,8 +1,8 @@
-"""Unseen people, one choice ahead: people in folds, the group learned on the others, each choice predicted from what the
-person did before it.
+"""Forecasts of unseen people, one choice ahead.
 
-Beside the companion stand two that know less: the group alone, which never learns about the person, and a table without
-people or beliefs, of how often others moved how far.
+People are divided into folds; the group is learned on the others, and each choice is predicted from the group and from what
+the person did before. Beside the companion stand two that know less: the group alone, which never learns about the person,
+and a table of how far others moved, without persons or beliefs.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Compare agents: left-out blocks, leave-one-out, and random-effects model selection."""
+"""Compare agents: by left-out blocks, by leave-one-out, and by random-effects model selection."""

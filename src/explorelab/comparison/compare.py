@@ -68,7 +68,7 @@ def compare(
     named = _named(agents)
     check_choices(choices)
     silent = without_information(choices)
-    # They would weigh for the agent with the fewest parameters, of which their choices know nothing.
+    # The others would count for the agent with the fewest parameters, although their choices say nothing.
     choices = informative(choices)
     can = bool((np.bincount(choices.participant, minlength=choices.n_participants) > 1).all())
     criterion = criterion if criterion is not None else "cv" if can else "bic"

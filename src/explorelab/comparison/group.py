@@ -2,7 +2,7 @@
 
 Stephan, Penny, Daunizeau, Moran & Friston (2009), NeuroImage 46, 1004-1017: person n uses model k with probability r_k,
 and r has a Dirichlet prior. Rigoux, Stephan, Friston & Daunizeau (2014), NeuroImage 84, 971-985: the risk that all r_k are
-equal and the differences are chance, and exceedance probabilities protected against it.
+equal and the differences are due to chance, and exceedance probabilities protected against it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ type Floats = np.ndarray[Any, np.dtype[np.float64]]
 MOST_STEPS = 10_000
 _NEGLIGIBLE = 45.0  # nats below the peak at which an integrand is left out: a share of 3e-20
 _N_POINTS = 1001
-_FINEST = 0.04  # of log x: what the upper end of the integrand needs, however wide the rest is
+_FINEST = 0.04  # the step in log x that the upper end of the integrand needs, however wide the rest is
 _LEAST_COUNT = 0.01
 _MOST_COUNT = 1e9
 
 
 class _Posterior(NamedTuple):
-    """The approximate posterior: Dirichlet counts, whose model each person's is, and the free energy."""
+    """The approximate posterior: Dirichlet counts, each person's model probabilities, and the free energy."""
 
     alpha: Floats
     responsibility: Floats
@@ -90,9 +90,10 @@ def group_selection(
 def exceedance_probability(alpha: Any) -> Floats:
     """P(r_k is the largest) for every k, where r has a Dirichlet distribution with these counts.
 
-    Two models: the beta distribution's tail. More: r_k are gamma variables over their sum, so P = E[prod_j F_j(X_k)] with
-    X_k ~ Gamma(alpha_k) and F_j the distribution function of Gamma(alpha_j), one integral over log X_k. The integrand is
-    log-concave: its support is found in log space, and the trapezoidal rule converges geometrically there.
+    For two models it is the tail of a beta distribution. For more, r_k are gamma variables over their sum, so
+    P = E[prod_j F_j(X_k)] with X_k ~ Gamma(alpha_k) and F_j the distribution function of Gamma(alpha_j): one integral over
+    log X_k. The integrand is log-concave; its support is found in log space, where the trapezoidal rule converges
+    geometrically.
     """
     alpha = checks.real("alpha", alpha, at_least=_LEAST_COUNT)
     if alpha.ndim != 1 or not alpha.size:
@@ -132,7 +133,7 @@ def _prior(prior: Any, n_models: int) -> Floats:
 
 
 def _posterior(evidence: Floats, prior: Floats, alpha: Floats) -> _Posterior:
-    """The responsibilities that these counts imply, and the free energy (Rigoux 2014, appendix A) of both together."""
+    """The responsibilities that these counts imply, and the free energy of both (Rigoux 2014, appendix A)."""
     log_r = digamma(alpha) - digamma(alpha.sum())
     g = np.exp(log_softmax(evidence + log_r, axis=1))
     joint = (g * (evidence + log_r)).sum() + gammaln(prior.sum()) - gammaln(prior).sum() + ((prior - 1) * log_r).sum()
@@ -141,16 +142,16 @@ def _posterior(evidence: Floats, prior: Floats, alpha: Floats) -> _Posterior:
 
 
 def _converged(evidence: Floats, prior: Floats, tolerance: float) -> _Posterior:
-    """Stephan's updates, g from alpha and alpha = prior + sum of g, from the prior to where they stand still.
+    """The fixed point of Stephan's updates, g from alpha and alpha = prior + sum of g, starting from the prior.
 
-    Where models hardly differ the plain update creeps, by a share K / 2N of the way at a time; Newton's step to its fixed
-    point is taken instead whenever the free energy says that it is better.
+    If models hardly differ, the plain update creeps by a share K / 2N of the way at a time; Newton's step to the fixed
+    point is taken instead whenever it has the better free energy.
     """
     now = _posterior(evidence, prior, prior)
     for _ in range(MOST_STEPS):
         updated = prior + now.responsibility.sum(0)
         if np.abs(updated - now.alpha).max() <= tolerance * updated.sum():
-            # counts and responsibilities belong together exactly, whichever of them was updated last
+            # counts and responsibilities must match exactly, whichever was updated last
             return _posterior(evidence, prior, updated)
         steps = [updated, *_newton(now, updated, prior)]
         now = max((_posterior(evidence, prior, alpha) for alpha in steps), key=lambda each: each.free_energy)
@@ -158,7 +159,7 @@ def _converged(evidence: Floats, prior: Floats, tolerance: float) -> _Posterior:
 
 
 def _newton(now: _Posterior, updated: Floats, prior: Floats) -> list[Floats]:
-    """Newton's step to alpha = prior + sum of g(alpha), if it is one that counts may take."""
+    """Newton's step to alpha = prior + sum of g(alpha), if it leads to valid counts."""
     g = now.responsibility
     slope = (np.diag(g.sum(0)) - g.T @ g) * polygamma(1, now.alpha)
     try:
@@ -176,7 +177,7 @@ def _largest(alpha: Floats, k: int) -> float:
     high = np.log(top) + np.log1p(np.sqrt(2 * right) + right)  # and exp(d) - 1 - d beyond this d
 
     def log_integrand(y: Floats) -> Floats:
-        z = y - np.log(alpha[k])  # from where the density peaks: large counts lose no digits
+        z = y - np.log(alpha[k])  # relative to the peak of the density, so that large counts lose no digits
         return alpha[k] * (z - np.expm1(z)) - _log_gamma_excess(alpha[k]) + sum(_log_gamma_cdf(a, y) for a in others)
 
     for _ in range(3):  # a narrow peak in a wide range: look closer at what counts
@@ -189,14 +190,14 @@ def _largest(alpha: Floats, k: int) -> float:
 
 
 def _log_gamma_excess(a: float) -> float:
-    """log Gamma(a) - a log a + a; by Stirling's series for large a, where the difference would lose its digits."""
+    """log Gamma(a) - a log a + a; by Stirling's series for large a, where the difference would lose digits."""
     if a > 100:
         return float(0.5 * np.log(2 * np.pi / a) + 1 / (12 * a) - 1 / (360 * a**3))
     return float(gammaln(a) - a * np.log(a) + a)
 
 
 def _log_gamma_cdf(a: float, log_x: Floats) -> Floats:
-    """log of the regularised lower incomplete gamma function, also where the function itself is too small for a number."""
+    """log of the regularised lower incomplete gamma function, even where the function itself underflows."""
     cdf = gammainc(a, np.exp(log_x))
     tiny = cdf < 1e-290
     log_cdf = np.log(np.where(tiny, 1.0, cdf))

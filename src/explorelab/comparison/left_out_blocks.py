@@ -1,10 +1,10 @@
-"""Leave-one-block-out: every block predicted from the same person's other blocks.
+"""Leave-one-block-out: every block is predicted from the same person's other blocks.
 
-A left-out block reaches its fold's fit by no road: priors, bounds and starts are in units of the rewards of training blocks
-alone (those of everyone in the same set of folds), and under empirical Bayes the group's prior is learned anew from these.
-What a block is like by design (its length, its arms) is known beforehand and may be used. A block is predicted twice: at
-the estimates (`nll`), and averaged over Laplace's posterior (`nll_averaged`), the probability that somebody with these
-doubts about the parameters gives to the whole block.
+A left-out block cannot influence its fold's fit in any way: priors, bounds and starts are in units of the rewards in the
+training blocks alone (everyone's in the same set of folds), and under empirical Bayes the group's prior is learned anew from
+these. A block's design (its length, its arms) is known beforehand and may be used. Each block is predicted twice: at the
+estimates (`nll`), and averaged over Laplace's posterior (`nll_averaged`), which gives the probability of the whole block
+under the remaining uncertainty about the parameters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from explorelab.fitting.search.solve import limits, predicted
 
 
 class Folds(NamedTuple):
-    """The left-out blocks, the blocks that predict them, and which folds learn from one group."""
+    """The left-out blocks, the blocks that predict them, and which folds share a group."""
 
     left_out: np.ndarray
     training: list[np.ndarray]
@@ -40,13 +40,13 @@ class Folds(NamedTuple):
 
 
 def check_within(choices: Choices, within: str | None) -> None:
-    """Raise if this is no condition of the choices."""
+    """Raise if this is not a condition of the choices."""
     if within is not None and within not in choices.conditions:
         raise InputError(f"within must be a condition of the choices, got {within!r}; conditions: {_known(choices)}.")
 
 
 def folds_of(choices: Choices, within: str | None = None) -> Folds:
-    """A fold for every block: the same person's other blocks train, those of the same `within` condition if one is named."""
+    """A fold for every block, trained on the same person's other blocks, or those of the same condition with `within`."""
     check_within(choices, within)
     condition = np.zeros(choices.n_rows, int)
     if within is not None:
@@ -165,8 +165,8 @@ class _Part(NamedTuple):
 
 
 def _one_set(fitted: Fitted, own: np.ndarray, training: list[np.ndarray], left_out: np.ndarray, how: _How) -> _Part:
-    """The folds of one set: fitted to their training blocks, in units of these alone, and tried on what was left out."""
-    # Where people have different numbers of blocks, the last sets may hold one person, of whom no group can be learned.
+    """The results of one set of folds: fitted to their training blocks, in units of these alone, and tested on the rest."""
+    # If people have different numbers of blocks, the last sets may hold one person, from whom no group can be learned.
     if how.method == "em" and fitted.space and len(training) > 1:
         group = fit_group(fitted, training, starts=how.starts, seed=how.seed, progress=how.progress)
         z, ending, posterior = group.best.z, group.ending, group.posterior_covariance
@@ -182,12 +182,12 @@ def _one_set(fitted: Fitted, own: np.ndarray, training: list[np.ndarray], left_o
 
 
 def _spaces(each: list[Fitted]) -> xr.Dataset:
-    """Where parameters were sought, for each set of folds: in units of its own training blocks."""
+    """The search space of each set of folds, in units of its own training blocks."""
     return xr.concat([space_table(fitted.space) for fitted in each], dim="set")
 
 
 def _fixed(each: list[Fitted]) -> str:
-    """What was held fixed, as JSON: one value, or where it follows the training blocks, one for each set of folds."""
+    """The fixed values, as JSON: one value, or one for each set of folds if it depends on the training blocks."""
     values = [{name: np.asarray(value).tolist() for name, value in fitted.data.fixed.items()} for fitted in each]
     same = {name: all(one[name] == value for one in values) for name, value in values[0].items()}
     return json.dumps({name: value if same[name] else [one[name] for one in values] for name, value in values[0].items()})

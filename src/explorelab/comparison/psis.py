@@ -1,12 +1,12 @@
-"""Leave-one-block-out without refitting: the posterior's draws, reweighted (PSIS-LOO by block).
+"""Leave-one-block-out without refitting, by reweighting the posterior's draws (PSIS-LOO by block).
 
 Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017; Vehtari et al. 2024) estimates how well each block would
-have been predicted by a posterior that had not seen it. Where a block had much to say (the Pareto shape k is above 0.7, as
-is usual for someone's only block), the estimate is not to be trusted, and the result says so.
+have been predicted by a posterior that had not seen it. If a block was too influential (the Pareto shape k is above 0.7, as
+is usual for someone's only block), the estimate cannot be trusted, and the result says so.
 
-The population's prior is in units of the rewards, those of the block among them. So draws are reweighted twice: for the
-block's likelihood, and for what the prior would have been in units of all other blocks (`prior_change`). Bounds, and values
-that follow the rewards without being free, stay as they were.
+The population's prior is in units of the rewards, including the block's. So draws are reweighted twice: for the block's
+likelihood, and for the prior in units of all other blocks (`prior_change`). Bounds, and fixed values that depend on the
+rewards, stay as they were.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.bayes.convergence import warning_of
 
 LEAST_DRAWS = 100
-"""Fewer have no tail to smooth."""
+"""With fewer draws there is no tail to smooth."""
 
 
 @door
@@ -79,15 +79,15 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
 
 
 def _smoothed(posterior: xr.Dataset, draws: xr.DataArray, change: xr.DataArray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Expected log predictive density and Pareto k of every row, and the k above which it is not to be trusted."""
+    """Expected log predictive density and Pareto k of every row, and the k above which it cannot be trusted."""
     from arviz_stats.loo import loo
 
-    # A block without a scored choice has the same likelihood in every draw: nothing to reweight, nothing to lose.
+    # A block without a scored choice has the same likelihood in every draw, so there is nothing to reweight.
     varies = np.ptp(draws.values, axis=(0, 1)) > 0
     elpd, k = draws.values[0, 0].astype(float), np.full(draws.sizes["row"], -np.inf)
     groups = {"posterior": posterior, "log_likelihood": (draws - change).isel(row=varies).to_dataset(name="block")}
     with warnings.catch_warnings():
-        # What ArviZ would warn of stands in the result.
+        # The result holds what ArviZ would warn about.
         warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
         found = loo(xr.DataTree.from_dict(groups), pointwise=True, var_name="block")
     weights = found.log_weights.transpose("chain", "draw", "row").values
@@ -97,7 +97,7 @@ def _smoothed(posterior: xr.Dataset, draws: xr.DataArray, change: xr.DataArray) 
 
 
 def _in_order(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels in order of appearance, and which of them each is."""
+    """The distinct labels in order of appearance, and each label's index among them."""
     distinct, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return distinct[order], np.argsort(order)[codes]

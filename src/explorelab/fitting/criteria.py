@@ -33,7 +33,7 @@ def bic(log_lik: Any, k: Any, n: Any) -> Floats:
 
 
 def share_foreseen(nll: Floats, chance: Floats) -> Floats:
-    """1 - nll / chance; NaN where chance costs nothing, or the nll is not known."""
+    """1 - nll / chance; NaN where chance is 0 or the nll is unknown."""
     costs = chance > 0
     return np.where(costs, 1 - nll / np.where(costs, chance, 1.0), np.nan)
 

@@ -1,4 +1,4 @@
-"""Empirical Bayes: the prior of the group learned from everyone, by expectation-maximisation with Laplace's approximation.
+"""Empirical Bayes: the group's prior is learned from everyone, by expectation-maximisation with Laplace's approximation.
 
     E: each person's posterior is N(z_i, C_i): z_i the MAP under the prior N(m, S), C_i the inverse expected information
     M: m = mean z_i,   S = mean of (z_i - m)(z_i - m)' + C_i
@@ -28,7 +28,7 @@ ONE_PERSON = "empirical Bayes needs at least 2 participants, got 1: use method='
 
 
 class GroupFit(NamedTuple):
-    """Group priors, one for each set of problems, and everyone's estimates under theirs."""
+    """A group prior for each set of problems, and everyone's estimates under the prior of their set."""
 
     mean: np.ndarray
     """set x parameter, standard units."""
@@ -74,8 +74,8 @@ def fit_group(
 ) -> GroupFit:
     """The group's prior and everyone's posterior.
 
-    `sets` says to which group each list of rows belongs (one for all by default); groups learn nothing from each other,
-    which is what keeps left-out blocks out.
+    `sets` says which group each list of rows belongs to (by default, all to one). Groups learn nothing from each other,
+    which keeps left-out blocks out.
     """
     rounds = checks.whole("rounds", rounds, at_least=1, at_most=checks.MANY)
     member = np.zeros(len(row_lists), int) if sets is None else np.asarray(sets)
@@ -84,7 +84,7 @@ def fit_group(
     best = best_of_starts(fitted, with_prior(fitted, row_lists, prior=True), starts, seed, "fitting", progress)
     group = _Group(fitted, row_lists, member, best, progress)
     moved = [group.round(f"group, round {round_ + 1}", tolerance) for round_ in range(rounds) if group.learning.any()]
-    # Everyone's start loses as much against their best start as it did before the group was known.
+    # Each start stays as far behind the person's best start as it was before the group was known.
     lost = best.start_values - best.value[:, None]
     final = Best(group.z, group.value, group.status, group.n_steps, lost + group.value[:, None])
     settled = not group.learning.any()
@@ -92,10 +92,10 @@ def fit_group(
 
 
 class _Group:
-    """Priors of the sets and posteriors of their members, a round of expectation and maximisation at a time.
+    """Priors of the sets and posteriors of their members, updated in rounds of expectation and maximisation.
 
-    A set that has stopped moving is left alone: no set's result depends on how long another one takes. A set learns nothing
-    from members whose likelihood is not a finite number; they stay where they started, and their status says why.
+    A set that has stopped moving is left alone, so no set's result depends on how long another takes. A set learns nothing
+    from members whose likelihood is not finite; they stay where they started, and their status says why.
     """
 
     def __init__(self, fitted: Fitted, row_lists: list[np.ndarray], member: np.ndarray, best: Best, progress: Any) -> None:
@@ -110,7 +110,7 @@ class _Group:
         self.posterior = covariances(ending.information, ending.information)[0]
 
     def round(self, label: str, tolerance: float) -> float:
-        """Learn the priors from the posteriors, then the posteriors from the priors; how far the priors moved."""
+        """Update the priors from the posteriors, then the posteriors from the priors; returns how far the priors moved."""
         furthest = 0.0
         now = np.nonzero(self.learning[self.member])[0]
         for s in np.nonzero(self.learning)[0]:
@@ -136,7 +136,7 @@ class _Group:
         self.posterior[now[usable]] = covariances(ended.information, ended.information)[0][usable]
 
     def ended(self) -> Ending:
-        """Curvature and likelihood of everyone at the end, under the prior of their set."""
+        """Everyone's curvature and likelihood at the end, under the prior of their set."""
         precision = np.linalg.inv(self.covariance)
         each = problems(self.row_lists, self.mean[self.member], precision[self.member])
         return endings(self.fitted, each, self.z, self.progress)
@@ -151,6 +151,6 @@ def _learned(z: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _moved(before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray]) -> float:
-    """The largest change of a mean or a spread, in standard units."""
+    """The largest change in a mean or a spread, in standard units."""
     sd_before, sd_after = (np.sqrt(np.diagonal(covariance)) for _, covariance in (before, after))
     return float(max(np.abs(after[0] - before[0]).max(initial=0), np.abs(sd_after - sd_before).max(initial=0)))

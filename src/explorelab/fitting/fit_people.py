@@ -1,4 +1,4 @@
-"""`fit`: an agent to every participant, as one labelled tree."""
+"""`fit`: fits an agent to every participant and returns one labelled tree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "em": ("rounds", "tolerance"),
     "nuts": ("chains", "draws", "warmup", "target_accept", "max_tree_depth", "correlated", "on_failure"),
 }
-"""The methods and their settings, which go to `fit_group` and `sample`."""
+"""The settings of each method, which are passed on to `fit_group` and `sample`."""
 
 
 @door
@@ -95,7 +95,7 @@ def fit(
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0
-    # Without free parameters there is nothing to learn of a group.
+    # Without free parameters there is nothing to learn about a group.
     if method == "em" and fitted.space:
         result = fit_group(fitted, rows, starts=n_starts, seed=seed, progress=progress, **settings)
         best, ending = result.best, result.ending
@@ -111,7 +111,7 @@ def fit(
 
 
 def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
-    """Raise for a name that is not a setting of the method: it belongs to another method, or is misspelt."""
+    """Raise if a name is not a setting of the method: it belongs to another method, or is misspelt."""
     for name in settings:
         owner = next((each for each, own in SETTINGS.items() if name in own), None)
         if owner is None:
@@ -122,9 +122,9 @@ def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
 
 
 def check_choices(choices: Choices) -> None:
-    """Raise if choices cannot be scored, and name the person: a fit would give wrong results without an error.
+    """Raise if choices cannot be scored, naming the person: a fit would silently give wrong results.
 
-    Somebody without any choice among several arms stops nobody, unless there is nobody else.
+    Someone who never chose among several arms is no error, unless nobody did.
     """
     if not isinstance(choices, Choices):
         raise InputError(f"choices must be the result of read_choices, got {type(choices).__name__}.")
@@ -155,9 +155,9 @@ def _first(choices: Choices, values: np.ndarray, bad: np.ndarray) -> str:
 
 
 def check_likelihood(choices: Choices, fitted: Fitted) -> None:
-    """Raise if the agent chooses with certainty where people may do otherwise, so that its likelihood is zero.
+    """Raise if the agent chooses with certainty, so that its likelihood is zero where people choose otherwise.
 
-    And if its probabilities are counted from draws: what was never drawn would count as impossible.
+    Also raise if its probabilities are counted from draws: a choice never drawn would count as impossible.
     """
     agent = fitted.agent
     if not agent.rule.choice.exact:
@@ -176,7 +176,7 @@ def check_likelihood(choices: Choices, fitted: Fitted) -> None:
 
 
 def _check_commitment(choices: Choices, fitted: Fitted) -> None:
-    """Raise if somebody leaves an arm that the agent is bound to: no parameter says when it is, so any point will do."""
+    """Raise if someone leaves an arm that the agent is bound to; no parameter affects when it is, so any point will do."""
     centre = np.zeros((choices.n_rows, 1, len(fitted.space)))
     possible = np.isfinite(predicted(fitted, np.arange(choices.n_rows), centre, progress=False)[:, 0])
     if possible.all():
@@ -196,7 +196,7 @@ def _never(fitted: Fitted, parameter: str) -> bool:
 
 
 def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likelihood: np.ndarray) -> None:
-    """Raise if somebody's choices have probability zero at the best parameters found, and name the person."""
+    """Raise, naming the person, if someone's choices have probability zero at the best parameters found."""
     bad = np.flatnonzero(~np.isfinite(log_likelihood))
     if not bad.size:
         return

@@ -31,7 +31,7 @@ def fit_summary(tree: xr.DataTree) -> dict[str, Any]:
 
 
 def _reasons(estimates: xr.Dataset) -> dict[str, int]:
-    """The number of people for each reason why a fit did not converge."""
+    """The number of people for each reason that a fit did not converge."""
     if "status" not in estimates:
         return {}
     told = estimates["status"].values[~estimates["converged"].values.astype(bool)]
@@ -45,9 +45,9 @@ def silent_people(tree: xr.DataTree) -> list[str]:
 
 
 def parameter_summary(table: xr.Dataset, name: str) -> dict[str, Any]:
-    """Median and quartiles over people, how certain they are, and how many are at a bound or not identified.
+    """Median and quartiles over people, how certain estimates are, and how many are at a bound or not identified.
 
-    People of whom the choices say nothing are counted as not identified, and left out of the rest.
+    People without any informative choice count as not identified and are left out of everything else.
     """
     one = table.sel(parameter=name)
     one = one.where(one["remark"] != SILENT, drop=True) if (one["remark"] == SILENT).any() else one

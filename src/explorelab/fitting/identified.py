@@ -1,8 +1,8 @@
 """Which parameters a person's choices identify, and why the others are not.
 
-Under a prior an estimate has a standard error even if the choices say nothing; so it is asked how much of the variance
-that was expected beforehand is left once they are seen. Beforehand: the standard unit of the parameter's space, or
-where the group's distribution was learned, its spread; an estimate that is wholly shrunk to the group keeps all of it.
+Under a prior an estimate has a standard error even if the choices say nothing. So the measure is the share of the prior
+variance that is left once the choices are seen. The prior sd is the standard unit of the parameter's space or, where the
+group's distribution was learned, the group's spread; an estimate shrunk entirely to the group keeps all of its variance.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from explorelab.fitting.search.solve import limits
 NEAR_BOUND = 0.02
 """A parameter within this many standard units of a bound counts as at the bound."""
 MOST_LEFT = 0.5
-"""If more than this share of the variance is left, the choices say little."""
+"""If more than this share of the variance is left, the choices say too little."""
 TIED = 0.95
-"""Two estimates this strongly correlated trade off: the choices determine their combination, not each."""
+"""Two estimates this strongly correlated trade off: the choices determine their combination, not each one."""
 
 
 SILENT = "no choice among several arms"
-"""The remark for somebody who never had a choice, or never made one."""
+"""The remark for someone who never had a choice, or never made one."""
 
 
 class Identified(NamedTuple):
@@ -41,13 +41,13 @@ class Identified(NamedTuple):
         return self._replace(remark=remark)
 
     def table(self) -> dict[str, Any]:
-        """As variables of a table of estimates."""
+        """The same as variables of a table of estimates."""
         told = {**self._asdict(), "identified": self.remark == ""}
         return {name: (("participant", "parameter"), values) for name, values in told.items()}
 
 
 def identified(fitted: Fitted, z: np.ndarray, covariance: np.ndarray, prior_sd: np.ndarray | float = 1.0) -> Identified:
-    """Judge estimates in standard units by their covariance and the prior."""
+    """How well estimates (in standard units) are identified, judged by their covariance and the prior."""
     space = fitted.space
     low, high = limits(fitted.space)
     at_low, at_high = z <= low + NEAR_BOUND, z >= high - NEAR_BOUND
@@ -69,6 +69,6 @@ def identified(fitted: Fitted, z: np.ndarray, covariance: np.ndarray, prior_sd: 
 
 
 def correlations(covariance: np.ndarray) -> np.ndarray:
-    """Correlations of everyone's estimates."""
+    """The correlations between each person's estimates, from their covariances."""
     se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     return covariance / np.maximum(se[:, :, None] * se[:, None, :], 1e-300)

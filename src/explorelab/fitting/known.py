@@ -24,7 +24,7 @@ FIELDS = ("scale", "centre", "spread", "low", "high")
 
 
 class Known(NamedTuple):
-    """An agent, its free parameters, and everyone's estimates where it has been fitted."""
+    """An agent, its free parameters and, if it has been fitted, everyone's estimates."""
 
     agent: Agent
     space: Space
@@ -37,7 +37,7 @@ class Known(NamedTuple):
 
     @property
     def changes(self) -> dict[str, dict[str, Any]]:
-        """The space in the form in which `fit` and `prepare` take it, so that new data do not change it."""
+        """The search space in the form that `fit` and `prepare` take, so that new data do not change it."""
         return {each.name: {field: getattr(each, field) for field in FIELDS} for each in self.space}
 
     @property
@@ -48,7 +48,7 @@ class Known(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """The warning for everything made from the fit; empty if it has converged, or there is no fit."""
+        """The warning to attach to results from the fit; empty if it has converged or there is no fit."""
         return "" if self.fit is None else warning_of(self.fit)
 
 
@@ -79,7 +79,7 @@ def _space_of(fit: xr.DataTree) -> Space:
 
 
 def fitted_of(choices: Choices, known: Known) -> Fitted:
-    """The agent made ready for these choices, with the space and the fixed values of its fit."""
+    """The agent prepared for these choices, with the space and the fixed values of its fit."""
     fitted = prepare(choices, known.agent, known.names, space=known.changes)
     if known.fit is None:
         return fitted

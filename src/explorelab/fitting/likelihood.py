@@ -1,7 +1,7 @@
-"""The likelihood of a person's choices under an agent: the agent itself, replayed on what the person chose and saw.
+"""The likelihood of a person's choices under an agent, computed by replaying the agent on what the person chose and saw.
 
-Nothing is written twice: the learner, limit and choice rule that simulate are the ones that score. A trial that was missed
-or forced is not scored; it is learned from if its reward was seen. Time counts every trial of a block, scored or not.
+Nothing is written twice: the same learner, limit and choice rule simulate and score. A trial that was missed or forced is
+not scored, but the agent learns from it if its reward was seen. Time counts every trial of a block, scored or not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from explorelab.choices.table import NOWHERE, Choices, Layout
 
 
 class Block(NamedTuple):
-    """One block that a person played, as arrays over its trials; many blocks have a leading axis."""
+    """One block that a person played, as arrays over its trials; several blocks have a leading axis."""
 
     arm: Int[Array, " trial"]
     reward: Float[Array, " trial"]
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(choices: Choices) -> Block:
-    """Every row of the choices as a block; NumPy arrays, of which compiled calls are given the rows that they need."""
+    """Every row of the choices as a block, in NumPy arrays; compiled calls are given only the rows they need."""
     arrays: dict[str, Any] = {
         "arm": np.asarray(choices.arm, np.int32),
         "reward": np.asarray(choices.reward, np.float64),
@@ -52,7 +52,7 @@ def ways_of(layout: Layout) -> Ways:
 
 
 def positions(choices: Choices) -> np.ndarray:
-    """Where each person stood before each trial: the last arm that they were on, or where they started."""
+    """Where each person was before each trial: on the arm sampled last, or where they started."""
     start = np.full(choices.n_rows, NOWHERE) if choices.start is None else choices.start
     arms = np.concatenate([start[:, None], choices.arm[:, :-1]], axis=1)
     known = np.where(arms != NOWHERE, np.arange(arms.shape[1]), 0)
@@ -86,7 +86,7 @@ def replay(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) ->
 
 
 def decide(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, believed: Any) -> Replay:
-    """Value and log-probability of every arm before each trial of a block, from what is believed then."""
+    """Value and log-probability of every arm before each trial of a block, from the belief at that time."""
     ready = prepared(rule, params, ways)
     t = jnp.arange(1, block.arm.shape[0] + 1, dtype=jnp.int32)
     bound, deciding = _bounds(rule.commitment, ready, believed, block)

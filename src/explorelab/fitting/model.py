@@ -24,7 +24,7 @@ from explorelab.fitting.spaces import Space, axes_of, origin_of, space_for, unit
 
 
 class Fitted(NamedTuple):
-    """An agent made ready to be fitted to a data set."""
+    """An agent ready to be fitted to a data set."""
 
     agent: Agent
     model: Model
@@ -41,7 +41,7 @@ class Named(NamedTuple):
 
 
 def parsed(text: str) -> Named:
-    """Split a text such as name:parameter=value:parameter=value into the agent's name and its values."""
+    """Split text such as name:parameter=value:parameter=value into the agent's name and its values."""
     name, *settings = text.strip().split(":")
     return Named(name, dict(name_and_value("a value in an agent's name", setting) for setting in settings))
 
@@ -57,10 +57,10 @@ def prepare(
     """The agent with its free parameters and the data as arrays.
 
     The agent's name may give values to parameters, as in "stochastic-ucl:length_scale=0". `free` names those to estimate
-    (by default those in which people differ, and the noise variance where the data do not say it); `fixed` gives values to
+    (by default those in which people differ, and the noise variance if the data do not give it); `fixed` gives values to
     others; `space` changes the bounds and priors of free ones, as in `{"temperature": {"low": 0.01, "high": 100}}`.
-    Whatever follows the rewards (where parameters are sought, values that nobody gave) comes from the blocks that are
-    `seen` (rows; by default all): those of the others change nothing here.
+    Whatever depends on the rewards (search ranges, values that were not given) comes from the blocks in `seen` (rows; by
+    default all); rewards in other blocks change nothing here.
     """
     if not isinstance(choices, Choices):
         raise InputError(f"choices must be the result of read_choices, got {type(choices).__name__}.")
@@ -106,7 +106,7 @@ def named(choices: Choices, name: str, fixed: Mapping[str, Any]) -> Agent:
 
 def _typical(units: Units, choices: Choices) -> dict[str, Any]:
     typical = {name: _centre(name, units) for name in PRIOR}
-    # Where arms lie nowhere they are independent.
+    # Arms without places are independent.
     return typical if choices.layout.places is not None else typical | {"length_scale": 0.0}
 
 
@@ -123,7 +123,7 @@ def _check_places(agent: Agent, choices: Choices) -> None:
 
 
 def _check_noise(agent: Agent, choices: Choices, free: Sequence[str]) -> None:
-    """Raise if the task is said to have no noise and the agent would take that for its own assumption."""
+    """Raise if the task is declared free of noise and the agent would assume the same."""
     if choices.layout.noise_var == 0 and not {"noise_var"} & {*agent.params, *free} and assumes_noise(agent):
         raise InputError(
             f"the task has no reward noise (noise_var = 0), but {agent.name} needs some to learn from: give it a noise_var "
@@ -158,7 +158,7 @@ def _free(
 
 
 def _seeks_noise(agent: Agent, params: Params, choices: Choices, free: Sequence[str]) -> bool:
-    """Whether the noise is estimated too: nobody says what it is, and what is estimated of learning depends on it."""
+    """Whether the noise is estimated too: it is not given, and the learning parameters being estimated depend on it."""
     if agent.build is None or choices.layout.noise_var is not None or "noise_var" in agent.params:
         return False
     with jax.enable_x64(True):

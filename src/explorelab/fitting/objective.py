@@ -1,11 +1,11 @@
 """The objective of a fit: the negative log-likelihood of a person's blocks, with its derivatives.
 
-One pass of forward differentiation through the replay gives, for every arm of every trial, the log-probability and its
+One pass of forward differentiation through the replay gives, for every arm on every trial, the log-probability and its
 slope along each parameter. From these follow the gradient and the expected (Fisher) information
 
     F = sum over trials, sum over arms i of  P(i) d log P(i) d log P(i)'
 
-which is positive semidefinite for every agent, so that steps against it go downhill.
+which is positive semidefinite for every agent, so that scoring steps go downhill.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from explorelab.fitting.spaces import Axis, Origin, natural
 
 @dataclass(frozen=True)
 class Model:
-    """An agent whose parameters are free or fixed; static to `jit`, so without any numbers of a data set."""
+    """An agent whose parameters are free or fixed; static to `jit`, so it holds no numbers from a data set."""
 
     rule: Rule
     axes: tuple[Axis, ...]
@@ -53,15 +53,15 @@ class Curvature(NamedTuple):
 
 
 def take(data: Data, rows: Int[Array, " row"]) -> Block:
-    """The blocks with these indices, from all blocks."""
+    """The blocks with these indices."""
     return jax.tree.map(lambda x: jnp.asarray(x)[rows], data.blocks)
 
 
 def parameters_of_beliefs(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> frozenset[str]:
-    """The names of those parameters that what is believed depends on, read off the learner's own program.
+    """The names of the parameters that beliefs depend on, read off the learner's own program.
 
-    Every operation is taken to pass on whatever goes into it, so that none that matters is ever missing here: one too many
-    costs time, one too few would make gradients wrong. Only shapes and dtypes of the arguments count.
+    Every operation is assumed to depend on all its inputs, so that no parameter that matters is missed: one too many costs
+    time, one too few would make gradients wrong. Only shapes and dtypes of the arguments count.
     """
     names = sorted(params)
 
@@ -97,8 +97,8 @@ def block_log_likelihoods(
 def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array, " parameter"]) -> Any:
     """Log-probability of every arm on every trial, and its slope along each parameter (the last axis).
 
-    Only what learning depends on is pushed through the learner, whose linear algebra is most of the work; the other
-    parameters see its beliefs as constants.
+    Only the parameters that learning depends on are differentiated through the learner, whose linear algebra is most of the
+    work; for the others its beliefs are constants.
     """
 
     def believed(z: Float[Array, " parameter"]) -> Any:
@@ -128,7 +128,7 @@ def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array
 
 
 def _products(a: Float[Array, "trial arm parameter"], b: Float[Array, "trial arm parameter"]) -> Any:
-    """Sums over trials and arms of the products of all parameters; as one flat product, ten times as fast as an einsum."""
+    """Sums over trials and arms of products of all pairs of parameters; as one flat product, ten times as fast as einsum."""
     n = a.shape[-1]
     return a.reshape(-1, n).T @ b.reshape(-1, n) if n else jnp.zeros((0, 0))
 

@@ -37,12 +37,12 @@ def on_natural_scale(space: Space, z: np.ndarray) -> np.ndarray:
 
 
 def covariances(hessian: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The inverse of the observed information, or where that is not positive definite of the expected one; and which."""
+    """The inverse of the observed information, or of the expected one where that is not positive definite; and which."""
     n, p = hessian.shape[:2]
     symmetric = (hessian + np.swapaxes(hessian, 1, 2)) / 2
     usable = np.isfinite(symmetric).all((1, 2)) & (_least(symmetric) > 1e-8)
     chosen = np.where(usable[:, None, None], symmetric, np.where(np.isfinite(information), information, 0.0))
-    # Directions in which nothing changes get a huge variance, not an error.
+    # A direction in which nothing changes gets a huge variance rather than an error.
     values, vectors = np.linalg.eigh(chosen)
     inverse = 1 / np.maximum(values, 1e-6)
     return np.einsum("nij,nj,nkj->nik", vectors, inverse, vectors) if p else np.zeros((n, 0, 0)), usable
@@ -68,8 +68,8 @@ def estimates(
 ) -> xr.Dataset:
     """Every participant's estimates with standard errors, 95 % intervals, information criteria and remarks.
 
-    AIC and BIC are of a likelihood at its maximum, and so only where `likelihood_alone` was maximised (or nothing was
-    free to be pulled by a prior); elsewhere they are NaN.
+    AIC and BIC need the maximum of the likelihood, so they are given only if `likelihood_alone` was maximised (or no
+    parameter was free, so that no prior mattered); otherwise they are NaN.
     """
     space, silent = fitted.space, without_information(choices)
     names = [dimension.name for dimension in space]
@@ -121,11 +121,11 @@ def estimates(
 
 
 NOTICEABLY = 2e-3
-"""In units of log-likelihood: a minimum that is beaten by more from close by is none."""
+"""In units of log-likelihood: if a nearby point is lower by more than this, the minimum is not accepted."""
 
 
 def judged_status(best: Best, ending: Ending) -> np.ndarray:
-    """How every fit ended, what was found at its end and around it included."""
+    """How every fit ended, taking into account what was found at its end and nearby."""
     beaten = (best.status == Status.CONVERGED) & (ending.lower_nearby > NOTICEABLY)
     status = np.where(beaten, Status.NOT_LOWEST, best.status)
     return np.where(np.isfinite(ending.log_likelihood), status, Status.NOT_FINITE)
@@ -147,7 +147,7 @@ def space_table(space: Space) -> xr.Dataset:
 
 
 def as_tree(groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, settings: Mapping[str, Any]) -> xr.DataTree:
-    """A tree of the groups whose root says what was fitted to what, how, and with which versions."""
+    """A tree of the groups; its root says what was fitted to what, how, and with which versions."""
     root = xr.Dataset(attrs={
         "agent": fitted.agent.name,
         "free": ", ".join(dimension.name for dimension in fitted.space),
@@ -165,7 +165,7 @@ def as_tree(groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, 
 
 
 def versions() -> dict[str, str]:
-    """What computed this: a fit by anything but NUTS needs no NumPyro, so those that are not installed are left out."""
+    """Versions of the packages behind a fit; those not installed are left out (only NUTS needs NumPyro)."""
     found = {"explorelab": explorelab.__version__, "python": platform.python_version()}
     for package in ("jax", "numpy", "scipy", "numpyro", "arviz-stats", "xarray"):
         with suppress(PackageNotFoundError):

@@ -1,4 +1,4 @@
-"""The search space of parameters: the scale, bounds and prior from their rows, in the units of the data.
+"""The search space of parameters: scale, bounds and prior from each parameter's row, in the units of the data.
 
 A fit works on `z`, standard units of a normal prior on the parameter's own scale (its value, logarithm or logit):
 z = 0 is the centre of what is plausible, one unit its spread. Maximum likelihood uses the same units and bounds, no prior.
@@ -49,14 +49,14 @@ type Space = tuple[Dimension, ...]
 
 
 class Axis(NamedTuple):
-    """What a compiled program must know of a free parameter."""
+    """What a compiled program must know about a free parameter."""
 
     name: str
     scale: str
 
 
 class Origin(NamedTuple):
-    """Where the standard units of every free parameter lie on its scale; numbers, so that all data share one program."""
+    """Where the standard units of every free parameter lie on its scale; as numbers, so that all data share one program."""
 
     middle: Any
     spread: Any
@@ -105,8 +105,8 @@ def units_of(choices: Choices) -> Units:
 def space_for(names: Sequence[str], choices: Choices, changes: Mapping[str, Mapping[str, Any]] | None = None) -> Space:
     """The dimensions of these parameters in the units of these choices, with changes to any of their fields.
 
-    Centres, spreads and bounds come from the rewards here and from nothing else: whoever leaves blocks out leaves them out
-    of these choices too.
+    Centres, spreads and bounds come from the rewards in `choices` and nothing else, so blocks to be left out must be left
+    out here too.
     """
     changes = changes or {}
     for name in changes:

@@ -80,5 +80,5 @@ class Entry(NamedTuple):
 
 
 def spread(runs: xr.Dataset, name: str) -> xr.DataArray:
-    """The standard deviation over replicates (0 where there is a single one), from the standard error."""
+    """The standard deviation over replicates (0 if there is only one), from the standard error."""
     return (runs[f"{name}_se"] * np.sqrt(runs.attrs["replicates"])).fillna(0.0)

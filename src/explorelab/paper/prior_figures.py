@@ -144,7 +144,7 @@ def prior_quality(effort: Effort) -> Exhibit:
 
 
 def _draw_quality(drawing: Drawing, effort: Effort, task: Task) -> dict[float, tuple[np.ndarray, np.ndarray]]:
-    """Regret at T = 1000 over zeta for every prior mean, drawn; and returned."""
+    """Draw regret at T = 1000 over zeta for every prior mean, and return it."""
     axes = drawing.panel("a", "(a) Regret at T = 1000", "ζ = max |m − μ₀| / σ₀", "mean regret", log="xy", ylim=(200, 6e4))
     variances = VARIANCES[::3] if effort.quick else VARIANCES
     sweep = {"prior_mean": list(MEANS), "prior_var": list(variances)}

@@ -17,8 +17,8 @@ from explorelab.plots.style import save, style
 def reproduce(out: Path | str, seed: int = 0, quick: bool = False, progress: bool | None = None) -> Path:
     """Make every figure of the reproduction in the folder `out`, and the page `out/index.html`; return its path.
 
-    Figures lie in `out/figures`, each as PNG, SVG and the CSV of the data drawn. Everything is made in a folder aside and
-    moved into place at the end, so that what stands in `out` is always one complete run; other files there are left alone.
+    Figures are in `out/figures`, each as PNG, SVG and the CSV of the data drawn. Everything is made in a separate folder and
+    moved into place at the end, so that `out` always holds one complete run; other files there are left alone.
     `quick` uses few replicates and short horizons: a test, not a measurement. `progress` shows a bar (by default, on a
     terminal).
     """

@@ -48,7 +48,7 @@ def _draw_differences(drawing: Drawing, evidence: xr.DataArray, names: list[str]
             drawing.points("a", values[which], place[which], f"{name}: {words}", **look)
     reach = max(10.0, float(np.abs(away).max()) * 1.3)
     axes.set_xscale("symlog", linthresh=STRONG, linscale=0.6)
-    # Where few decades are shown, the ends of the linear part are named too: no axis has 0 alone.
+    # If few decades are shown, the ends of the linear part are labelled too, so that no axis has 0 alone.
     near = [-STRONG, STRONG] if reach < 100 else []
     ticks = [-1000, -100, -10, *near, 0, 10, 100, 1000]
     low, high = float(away.min()) * 1.4, max(float(away.max()) * 1.6, 2 * STRONG)

@@ -34,7 +34,7 @@ def draw_data(choices: Choices, each: Each) -> Drawing:
     axes = drawing.panel("b", "(b) Repeats", "choice t", "repeat the last arm (%)", xlim=(0, choices.n_trials))
     whole_ticks(axes.xaxis)
     _mean_over_time(drawing, "b", 100 * each.curves["repeat"], choices.participant, GREEN, "repeats")
-    axes.set_ylim(0, min(axes.get_ylim()[1], 103))  # a band of normal theory may pass what a share can be
+    axes.set_ylim(0, min(axes.get_ylim()[1], 103))  # a band from normal theory may exceed 100 %
     tried = distinct_arms(choices)
     _histogram(drawing, "c", tried.astype(float), "(c) Arms tried", "different arms in a block", "blocks", whole=True)
     return drawing
@@ -49,7 +49,7 @@ def distinct_arms(choices: Choices) -> np.ndarray:
 
 
 def _mean_over_time(drawing: Drawing, key: str, curves: np.ndarray, who: np.ndarray, colour: str, what: str) -> None:
-    """The mean of what is known at each time, with its band where there is more than one person."""
+    """The mean of the known values at each time, with its band if there is more than one person."""
     mean, low, high = (np.full(curves.shape[1], np.nan) for _ in range(3))
     for t in range(curves.shape[1]):
         known = np.isfinite(curves[:, t])
@@ -132,7 +132,7 @@ def _size(n: int) -> float:
 
 
 def _fine_ticks(axis: Any, low: float, high: float) -> None:
-    """Ticks of a logarithmic axis also between powers of ten, where it spans few of them."""
+    """Label ticks of a logarithmic axis between powers of ten too, if it spans few of them."""
     if high < 300 * low:
         axis.set_major_locator(LogLocator(subs=(1, 3) if high > 20 * low else (1, 2, 5)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -189,7 +189,7 @@ def _draw_group(
 
 
 def _group_density(x: np.ndarray, edges: np.ndarray, dimension: xr.Dataset, group: xr.Dataset) -> np.ndarray:
-    """How many of one person a bin of the histogram would hold about each x, under the group's distribution."""
+    """The expected count per person in a histogram bin around each x, under the group's distribution."""
     from scipy.stats import norm
 
     scale = SCALES[dimension["scale"].item()]

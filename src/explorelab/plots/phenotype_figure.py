@@ -17,7 +17,7 @@ COLOURS = {"linear": BLUE, "power": VERMILION, "log": GREEN, NONE: GREY}
 DASHES = {"linear": "-", "power": (0, (5, 1.5)), "log": (0, (1.2, 1.2))}
 """Distinguishable without colour too."""
 MOST_CURVES = 400
-"""Maximum number of single curves drawn; of more, an evenly spaced selection."""
+"""Maximum number of single curves drawn; if there are more, an evenly spaced selection is drawn."""
 
 
 def draw_phenotypes(result: xr.Dataset) -> Drawing:

@@ -17,7 +17,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def draw_recovery(result: xr.Dataset) -> Drawing:
-    """True against estimated values of every parameter, correlations of all with all, and rank correlation and coverage."""
+    """True against estimated values of every parameter, all cross-correlations, and rank correlation and coverage."""
     names = [str(name) for name in result["parameter"].values]
     rows = [[*names[at : at + COLUMNS], *["."] * (at + COLUMNS - len(names))] for at in range(0, len(names), COLUMNS)]
     rows = rows if len(rows) > 1 else [names]
@@ -69,7 +69,7 @@ def signed(value: float) -> str:
 
 
 def _log_ticks(axis: Any, low: float, high: float) -> None:
-    """Numbers at powers of ten, and between them where there are few."""
+    """Label powers of ten, and ticks between them if there are few."""
     if high < 40 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

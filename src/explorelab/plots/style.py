@@ -1,7 +1,7 @@
-"""Figures: one look for all of them, a record of every number drawn, and files that appear whole or not at all.
+"""Figures: one style for all, a record of every number drawn, and files that appear completely or not at all.
 
-A `Drawing` draws and writes down in one step, so that the CSV beside a figure cannot differ from it. Figures are made
-without pyplot: no window system is ever asked for, and nothing global is left changed.
+A `Drawing` draws and records in one step, so that the CSV beside a figure cannot differ from it. Figures are made without
+pyplot: they need no window system and leave no global settings changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLUE, VERMILION, GREEN = "#0072b2", "#d55e00", "#009e73"
 PURPLE, ORANGE, SKY = "#aa4499", "#c98a00", "#3d9cc9"
 INK, GREY, PALE = "#222222", "#6b6b6b", "#d9d9d9"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
-"""After Okabe & Ito: told apart with any colour vision and in print; the yellows are darkened to be seen on white."""
+"""After Okabe & Ito: distinguishable with any colour vision and in print; yellows are darkened to be visible on white."""
 
 FORMATS = (".png", ".svg", ".pdf")
 """File extensions of figures."""
@@ -74,7 +74,7 @@ STYLE: dict[str, Any] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib's settings for our figures, for as long as the block lasts."""
+    """Matplotlib's settings for our figures, until the block ends."""
     with mpl.rc_context():
         mpl.rcdefaults()
         settings: Any = mpl.rcParams  # its type lists every name that matplotlib knows
@@ -151,7 +151,7 @@ class Drawing:
 
     @property
     def data(self) -> pd.DataFrame:
-        """Everything drawn, a row for each point: panel, names of its axes, curve, part of the curve, x and y."""
+        """Everything drawn, one row per point: panel, names of its axes, curve, part of the curve, x and y."""
         return pd.concat(self._records, ignore_index=True)
 
     def _record(self, key: str, x: Any, y: Any, curve: str, part: str) -> tuple[np.ndarray, np.ndarray]:
@@ -200,7 +200,7 @@ def names_at_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], gap
     heights = np.array([to_axes.transform(axes.transData.transform((x, y)))[1] for x, y, _, _ in ends])
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(ends))
-    # least squares under the condition that neighbours stay a gap apart: isotonic once the gaps are taken off
+    # least squares with neighbours at least a gap apart: an isotonic regression once the gaps are subtracted
     placed = isotonic_regression(heights[order] - steps).x + steps
     for height, (_, _, name, colour) in zip(placed, (ends[i] for i in order), strict=True):
         axes.annotate(name, (1.02, height), xycoords="axes fraction", color=colour, va="center", fontsize=8.5,
@@ -216,7 +216,7 @@ class SavedFigure(NamedTuple):
 
 
 def save(figure: Figure, data: pd.DataFrame, stem: Path) -> SavedFigure:
-    """Write `stem`.png (150 dpi), .svg (text as text) and .csv (the data drawn), each whole or not at all.
+    """Write `stem`.png (150 dpi), .svg (text as text) and .csv (the data drawn), each completely or not at all.
 
     The same figure gives the same bytes: no dates, and fixed names inside the SVG.
     """

@@ -1,4 +1,4 @@
-"""What a group did, as curves and numbers that can be compared with simulated groups."""
+"""A group's behaviour as curves and numbers, to be compared with simulated groups."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Each(NamedTuple):
     """Statistics per block and trial (NaN if missing), or per block."""
 
     curves: dict[str, Floats]
-    """By the names of `CURVES`: row x trial."""
+    """Curves by their names in `CURVES`, row x trial."""
     numbers: dict[str, Floats]
-    """By name: row."""
+    """Numbers by name, one per row."""
     walks: Floats | None
     """Distance of each choice from the last: row x trial, NaN without one; None if arms have no places."""
 
@@ -75,7 +75,7 @@ def labels(regret: Floats, power: PowerFit) -> np.ndarray:
 
 
 def _unique(choices: Choices) -> Floats:
-    """Of the samples so far, the share that were of arms not sampled before in the block."""
+    """The share of samples so far that were of arms new to the block."""
     arm, n_rows = choices.arm, choices.n_rows
     seen = np.zeros((n_rows, choices.layout.n_arms), bool)
     new = np.zeros(arm.shape, bool)
@@ -101,7 +101,7 @@ def _row_mean(curves: Floats) -> Floats:
 
 
 def mean_known(values: Floats, axis: int) -> Floats:
-    """The mean of what is not NaN; NaN where all is."""
+    """The mean over values that are not NaN; NaN if all are."""
     known = np.isfinite(values)
     n = known.sum(axis)
     return np.where(n > 0, np.where(known, values, 0.0).sum(axis) / np.maximum(n, 1), np.nan)

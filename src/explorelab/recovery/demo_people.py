@@ -22,7 +22,7 @@ from explorelab.errors import InputError
 from explorelab.regret import paper_people
 
 KINDS = {"linear": "linear", "between": "power", "log": "log"}
-"""The kinds of people, and the paper's phenotype whose share each has."""
+"""The kinds of people, each with the phenotype of the paper that gives its share."""
 ENDS: Mapping[str, tuple[float, float]] = {
     "prior_mean": (30.0, 200.0),
     "prior_var": (1000.0, 10.0),
@@ -40,11 +40,11 @@ class Population(NamedTuple):
 
     choices: Choices
     truth: pd.DataFrame
-    """A row for each person: participant, kind, place on the line (0 linear, 1 logarithmic), parameters."""
+    """One row per person: participant, kind, place on the line (0 linear, 1 logarithmic), parameters."""
 
 
 def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 90) -> Population:
-    """Simulated people with one block each on landscape B, and whole-number noise from -5 to 5.
+    """Simulated people with one block each on landscape B, with whole-number noise from -5 to 5.
 
     Shares of the kinds are the paper's shares of phenotypes. A person of kind between has a place w, uniform between the
     agents (w = 0 linear, w = 1 logarithmic); prior mean and length scale are interpolated as they are, prior variance and
@@ -99,7 +99,7 @@ def _agent() -> Any:
 
 
 def _kinds(n: int) -> np.ndarray:
-    """The kind of each of n people, in the paper's shares; the largest group takes what rounding leaves."""
+    """The kind of each of n people, in the paper's shares; the largest group absorbs rounding."""
     counts = {kind: round(paper_people.SHARES[form] * n) for kind, form in KINDS.items()}
     counts["linear"] += n - sum(counts.values())
     return np.repeat(list(counts), list(counts.values()))

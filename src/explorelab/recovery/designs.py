@@ -92,7 +92,7 @@ def _places(task: Task) -> np.ndarray:
 
 
 def labels(n: int, prefix: str = "") -> tuple[str, ...]:
-    """As many labels that sort in order: 01, 02, ..."""
+    """n labels that sort in order: 01, 02, ..."""
     width = len(str(n))
     return tuple(f"{prefix}{i:0{width}d}" for i in range(1, n + 1))
 
@@ -103,7 +103,7 @@ def is_played(choices: Choices) -> bool:
 
 
 def repeated(choices: Choices, who: Any) -> Choices:
-    """The blocks of these participants (indices, in any number) as those of as many new ones, labelled from 1."""
+    """The blocks of these participants (indices, with repeats) as those of as many new participants, labelled from 1."""
     who = np.asarray(who, int)
     of_each = [np.flatnonzero(choices.participant == i) for i in range(choices.n_participants)]
     rows = np.concatenate([of_each[i] for i in who])

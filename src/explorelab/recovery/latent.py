@@ -49,7 +49,7 @@ ENDINGS = (".csv", ".parquet", ".nc")
 
 
 class Thought(NamedTuple):
-    """Of every arm on every trial."""
+    """The agent's thoughts on every arm on every trial."""
 
     mean: Any
     sd: Any
@@ -94,7 +94,7 @@ def latent_variables(
     fit
         Fit of the agent to these choices.
     arms
-        Whether to keep the variables over arms, which are large: 100 arms are 100 numbers each per trial.
+        Whether to keep the variables over arms, which are large: with 100 arms, 100 numbers each per trial.
     progress
         Whether to show a progress bar; by default only on a terminal.
     """
@@ -129,7 +129,7 @@ def latent_variables(
 
 
 def _by_arm(choices: Choices, thought: Thought) -> dict[str, np.ndarray]:
-    with np.errstate(invalid="ignore"):  # an arm never seen may be worth infinity, mean and all
+    with np.errstate(invalid="ignore"):  # limit and mean of an arm never seen may both be infinite
         bonus = thought.limit - thought.mean
     values = (thought.mean, thought.sd, thought.limit, bonus, np.exp(thought.log_probs))
     there = choices.present[:, :, None]
@@ -156,7 +156,7 @@ def _of_chosen(choices: Choices, by_arm: dict[str, np.ndarray]) -> dict[str, np.
 
 
 def trial_table(latent: xr.Dataset) -> pd.DataFrame:
-    """A row for each trial that was played: who, block, trial, arm, reward, and what was thought of the choice."""
+    """One row per trial played: participant, block, trial, arm, reward, and the agent's view of the choice."""
     names = ["choice", "reward", "scored", *CHOSEN]
     table = latent[names].to_dataframe().reset_index()
     table = table[np.isfinite(table["entropy"])].drop(columns="row").rename(columns={"choice": "arm"})
@@ -171,7 +171,7 @@ def _called(latent: xr.Dataset, arms: pd.Series) -> pd.Series:
 
 
 def arm_table(latent: xr.Dataset) -> pd.DataFrame:
-    """A row for each arm of each trial that was played: who, block, trial, arm, whether it was chosen, what was thought."""
+    """One row per arm and trial played: participant, block, trial, arm, whether it was chosen, the agent's view of it."""
     if "probability" not in latent:
         raise InputError("these latent variables do not include those of every arm.")
     table = latent[[*ARMS, "choice"]].to_dataframe().reset_index()
@@ -190,7 +190,7 @@ def check_ending(path: Path) -> None:
 
 
 def write_latent(latent: xr.Dataset, path: Path) -> None:
-    """Write them: .csv, a row for each trial; .parquet, a row for each arm of each trial; .nc, everything, as netCDF."""
+    """Write latent variables: .csv, one row per trial; .parquet, one row per arm and trial; .nc, everything, as netCDF."""
     path = Path(path)
     check_ending(path)
     if path.suffix == ".csv":

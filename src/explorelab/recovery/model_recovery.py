@@ -1,4 +1,4 @@
-"""Model recovery: which agent fits best when the one that made the choices is known."""
+"""Model recovery: which agent fits best when the agent that made the choices is known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from explorelab.recovery.truth import Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
 
 CRITERIA = ("bic", "aic", "cv")
-"""Schwarz's and Akaike's criterion, and the negative log-likelihood of left-out blocks; least is best."""
+"""Schwarz's and Akaike's criteria, and the negative log-likelihood of left-out blocks; smaller is better."""
 
 
 class Setting(NamedTuple):
@@ -134,7 +134,7 @@ def _checked(choices: Choices, agents: Any, criterion: str, setting: Setting) ->
 def _known(
     choices: Choices, agents: Sequence[str | Agent], fits: Mapping[str, xr.DataTree], setting: Setting
 ) -> list[Known]:
-    """What each agent's fit says; one is made where there are choices and none is given."""
+    """What is known about each agent from its fit, which is made here if there are choices and none is given."""
     known = []
     for agent in agents:
         name = agent.name if isinstance(agent, Agent) else agent
@@ -158,7 +158,7 @@ def judged(simulated: Choices, model: Known, setting: Setting) -> np.ndarray:
 
 
 def tables(count: np.ndarray, names: Sequence[str]) -> xr.Dataset:
-    """Confusion and inversion, with intervals, from how often each model (columns) fitted each one's (rows) data best."""
+    """Confusion and inversion, with intervals, from how often each model (column) best fitted data of each model (row)."""
     count = np.asarray(count)
     both = ("generated", "fitted")
     variables: dict[str, Any] = {"count": (both, count)}

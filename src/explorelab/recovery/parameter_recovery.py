@@ -50,7 +50,7 @@ def recover_parameters(
     `bias` and `rmse` on the parameter's own `scale` (logarithms, log-odds or natural units); `coverage` of the intervals
     with `coverage_low`, `coverage_high` (Wilson); `share_at_bound`, `share_identified`. Over pairs of parameters:
     `estimate_correlation` and `true_correlation`, rank correlations among estimates and among true values, and
-    `cross_correlation` of each true parameter with each estimate: off its diagonal, one parameter is mistaken for another.
+    `cross_correlation` of each true parameter with each estimate: off the diagonal, one parameter is mistaken for another.
     The attribute `warning` says whether the fit failed to converge; it is empty if all is well.
 
     Parameters
@@ -167,7 +167,7 @@ def _between(truth: Floats, estimate: Floats) -> dict[str, Any]:
 
 
 def correlated(x: Floats, y: Floats) -> float:
-    """Pearson's correlation; NaN where one of them does not vary, to rounding."""
+    """Pearson's correlation; NaN if x or y does not vary beyond rounding."""
     if not spread(x) or not spread(y):
         return float("nan")
     x, y = x - x.mean(), y - y.mean()
@@ -176,7 +176,7 @@ def correlated(x: Floats, y: Floats) -> float:
 
 
 def rank_interval(rank: Any, n: int, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The interval of Spearman's correlation among n, by Fisher's z with the variance of Bonett & Wright (2000)."""
+    """The interval of Spearman's correlation over n pairs, by Fisher's z with the variance of Bonett & Wright (2000)."""
     rank = np.clip(np.asarray(rank, float), -1 + 1e-12, 1 - 1e-12)
     if n <= 3:
         return np.full_like(rank, -1.0), np.full_like(rank, 1.0)

@@ -24,9 +24,9 @@ from explorelab.regret.forms import PowerFit
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_WALKS = 40
-"""Walks are counted in as many classes, each as wide as the shortest walk; longer ones together in the last."""
+"""The most classes in which walks are counted, each as wide as the shortest walk; the last holds all longer ones."""
 AT_ONCE = 20_000
-"""Blocks simulated in one go: what is needed of each is kept, not its trials."""
+"""Blocks simulated at once; only their statistics are kept, not their trials."""
 
 
 @door
@@ -42,7 +42,7 @@ def predictive_check(
     uncertain: bool = True,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Compare what the group did with what it would do under the fitted agent, which plays the same blocks `n_copies` times.
+    """Compare a group's behaviour with that of the fitted agent, which plays the same blocks `n_copies` times.
 
     For each statistic: `human`; `simulated`, the mean over copies; `low` and `high`, 95 % of copies; `p`, twice the share of
     copies at least as far off on that side (small: the agent does not do what people do; at least 2 / (n_copies + 1)).
@@ -95,14 +95,14 @@ def predictive_check(
 
 
 def posterior_parameters(choices: Choices, known: Known, n: int, seed: int) -> dict[str, np.ndarray]:
-    """Parameters in natural units by name, draw x participant, from everyone's posterior; one draw: the estimates."""
+    """Parameters by name, in natural units (draw x participant), from everyone's posterior; if n is 1, the estimates."""
     table = known.estimates.sel(parameter=list(known.names))
     if n == 1:
         return {name: table["estimate"].sel(parameter=name).values[None] for name in known.names}
     if "z_covariance" not in table:
         raise InputError("the fit does not give the uncertainty of its estimates: use uncertain=False.")
     covariance = table["z_covariance"].sel(parameter_2=list(known.names)).values
-    # A direction that the choices say nothing of has a huge variance; one standard unit is what was plausible beforehand.
+    # A direction that the choices say nothing about has a huge variance; one standard unit was plausible beforehand.
     covariance = _within_reason(covariance)
     z = posterior_draws(fitted_of(choices, known), table["z"].values, covariance, n, seed)
     natural = on_natural_scale(known.space, z)
@@ -124,7 +124,7 @@ class Summary(NamedTuple):
 
 
 def _classes(choices: Choices) -> Floats:
-    """The walks in the middle of every class: none, the shortest there is, twice that, ..."""
+    """The walk in the middle of every class: none, the shortest, twice that, ..."""
     walks = choices.layout.walks
     if walks is None or not (walks > 0).any():
         return np.zeros(1)
@@ -133,7 +133,7 @@ def _classes(choices: Choices) -> Floats:
 
 
 def _summaries(each: Each, copies: int, classes: Floats) -> list[Summary]:
-    """One for each copy: the rows are copy after copy."""
+    """A summary for each copy; the rows are in order of copies."""
 
     def parted(values: Floats) -> Floats:
         return values.reshape(copies, -1, *values.shape[1:])
@@ -174,7 +174,7 @@ def compared(human: Floats, copies: list[Floats]) -> dict[str, Floats]:
     """Human, simulated (mean), low and high (95 % of copies), and p."""
     drawn = np.stack(copies)
     unknown = np.isnan(human) | np.isnan(drawn).any(0)
-    # The same sum in another order is the same number: rounding must not put people outside of what they agree with.
+    # A sum in another order is the same number: rounding must not put people outside a range that they agree with.
     drawn = human + without_rounding(drawn - human, drawn, human)
     filled = np.where(unknown, 0.0, drawn)
     low, high = np.quantile(filled, [0.025, 0.975], axis=0)

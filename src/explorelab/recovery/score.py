@@ -1,4 +1,4 @@
-"""The score identity: at the true parameters the gradient of the log-likelihood is zero in the mean."""
+"""The score identity: at the true parameters the expected gradient of the log-likelihood is zero."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _slopes(model: Model, data: Data, argument: tuple[Any, Any], count: Any) -> 
 def scores(
     choices: Choices, agent: str | Agent, params: Mapping[str, Any] | None = None, *, progress: bool | None = None
 ) -> xr.DataArray:
-    """d log-likelihood / d parameter of every participant, in standard units, at these parameters (the agent's by default).
+    """Every participant's d log-likelihood / d parameter, in standard units, at these parameters (by default the agent's).
 
-    `params` is as for `generate`. If these choices were generated with them, the mean over participants is zero within its
-    error, whatever the agent: a likelihood of which this is not so is not that of the simulation.
+    `params` is as for `simulate_choices`. If these choices were generated with them, the mean over participants is zero
+    within its error, whatever the agent; otherwise the likelihood is not that of the simulation.
     """
     ready = prepare(choices, agent)
     names = [dimension.name for dimension in ready.space]
@@ -53,7 +53,7 @@ def scores(
 
 
 def score_test(each: xr.DataArray) -> xr.Dataset:
-    """Mean score of every parameter with standard error and z, and p of all means being zero (chi-squared)."""
+    """Each parameter's mean score with standard error and z, and the p-value that all means are zero (chi-squared)."""
     values = each.values
     n, k = values.shape
     mean, covariance = values.mean(0), np.atleast_2d(np.cov(values.T)) / n

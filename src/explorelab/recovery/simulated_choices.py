@@ -1,7 +1,7 @@
 """Simulated people in place of real ones: the same blocks, the same free and forced trials, other choices.
 
-The loop is the replay of the likelihood, once choosing: the same learner, limit, choice rule and commitment, the same time
-and position. So what is generated has exactly the probabilities that `fitting.likelihood` gives it.
+The loop is the likelihood's replay, except that it chooses: the same learner, limit, choice rule and commitment, the same
+time and position. So choices are generated with exactly the probabilities that `fitting.likelihood` gives them.
 """
 
 from __future__ import annotations
@@ -46,30 +46,30 @@ class Plan:
     n_arms: int
     noise: str
     whole: bool
-    """Whether every trial is sampled, so that every one is learned from."""
+    """Whether every trial is sampled, and so learned from."""
 
 
 class Row(NamedTuple):
-    """A block to be played; many have a leading axis. JAX arrays inside compiled calls, NumPy arrays outside."""
+    """A block to be played; several have a leading axis. JAX arrays inside compiled calls, NumPy arrays outside."""
 
     number: Any
-    """Which of all blocks this is: its randomness depends on that, the seed and the time alone."""
+    """The number of the block: its randomness depends only on this, the seed and the time."""
     params: dict[str, Any]
-    """One number each, natural units."""
+    """One number per parameter, in natural units."""
     means: Any
-    """Of every arm."""
+    """The mean of every arm."""
     start: Any
     kind: Any
-    """Of every trial, what happens on it."""
+    """What happens on every trial."""
     arm: Any
-    """Of every trial, the arm where it is given; anything elsewhere."""
+    """The arm of every trial on which it is given; arbitrary elsewhere."""
     reward: Any
     available: Any
     """trial x arm, or None."""
 
 
 class State(NamedTuple):
-    """Where a simulated person is."""
+    """The state of a simulated person."""
 
     belief: Any
     position: Int[Array, ""]
@@ -87,13 +87,13 @@ def simulate_choices(
     noise: str = "gaussian",
     progress: bool | None = None,
 ) -> Choices:
-    """What an agent chooses in place of these people (or on `blank_choices`): choices with the same blocks and conditions.
+    """An agent's choices in place of these people's (or on `blank_choices`), with the same blocks and conditions.
 
-    Trials on which people were free to choose are chosen anew. A forced arm stays, with its reward; an arm that was sampled
-    again because a person missed a trial becomes the simulated person's own last arm; a trial without a sample stays one.
-    Rewards are the row's means (which must be known) plus noise of the layout's variance. The arms on offer are those that
-    people had, even if these depended on what a person chose before. The same seed gives the same choices, however the work
-    is divided.
+    On trials on which people were free to choose, the agent chooses. A forced arm stays, with its reward; an arm that was
+    sampled again because a person missed a trial becomes the simulated person's own last arm; a trial without a sample stays
+    so. Rewards are the row's means (which must be known) plus noise with the layout's variance. The arms on offer are those
+    that people had, even if these depended on earlier choices. The same seed gives the same choices, however the work is
+    divided.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def simulate_choices(
     )
     noise = noise_kind(noise).name
     many = repeated(choices, np.tile(np.arange(choices.n_participants), n_copies)) if n_copies > 1 else choices
-    # A name takes the units of the data for what it is not given, as a fit does.
+    # For an agent given by name, missing values follow the units of the data, as in a fit.
     built = prepare(choices if isinstance(agent, Agent) else played(choices, noise), agent, free=())
     values = _values(built.agent, built.data.fixed, params or {}, choices.n_participants, n_copies)
     fixed = {name: value for name, value in built.data.fixed.items() if name not in values}
@@ -144,12 +144,12 @@ def simulate_choices(
 
 
 def played(choices: Choices, noise: str = "gaussian") -> Choices:
-    """The same choices, or where they are still to be made, some made at random: they tell the units of rewards."""
+    """The same choices or, if still to be made, random ones, which set the units of rewards."""
     return choices if is_played(choices) else simulate_choices(choices, random_choice(), noise=noise)
 
 
 def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copies: int) -> dict[str, np.ndarray]:
-    """A value for each simulated person of every parameter given, checked as the agent itself would."""
+    """Every given parameter's value for each simulated person, checked as the agent itself would."""
     values = {}
     for name, given in params.items():
         if name not in known:
@@ -167,10 +167,10 @@ def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copi
 def _kinds(choices: Choices) -> np.ndarray:
     """What happens on each trial."""
     given = choices.observed & ~choices.scored
-    # Someone who misses a trial and stays where they are. A trial forced on the arm of before looks the same, but is not.
+    # Someone missed a trial and stayed where they were. A trial forced onto the previous arm looks the same, but is not.
     missed = np.zeros(given.shape, bool) if choices.missed is None else choices.missed
     again = given & missed & (choices.arm == positions(choices)) & (choices.arm != NOWHERE)
-    # On a design, a trial with a single arm on offer has nothing to be kept yet: that arm is what a free choice gives.
+    # In a blank design, a trial with a single arm on offer has no arm to keep yet: a free choice gives that arm.
     free = choices.scored | (given & (choices.arm == NOWHERE))
     kind = np.where(free, FREE, np.where(again, REPEATED, np.where(given, KEPT, NOTHING)))
     return kind.astype(np.int32)
@@ -192,7 +192,7 @@ def _rows(choices: Choices, kind: np.ndarray, values: Mapping[str, np.ndarray]) 
 
 
 def known_means(choices: Choices) -> np.ndarray:
-    """The true mean of every arm in every row, or an error that says how to tell them."""
+    """The true mean of every arm in every row; if they are unknown, an error that says how to give them."""
     if choices.means is None or np.isnan(choices.means).any():
         lacking = "they are" if choices.means is None else "some are"
         raise InputError(f"simulated people need the true mean rewards, but {lacking} not known: {HOW_TO_TELL}.")
@@ -200,7 +200,7 @@ def known_means(choices: Choices) -> np.ndarray:
 
 
 def _noise_scale(choices: Choices, noise: str) -> float:
-    """The scale of the noise that has the layout's variance, or where that is not known, the one of the rewards seen."""
+    """The scale of noise with the layout's variance or, if that is unknown, with the variance of the rewards seen."""
     var = choices.layout.noise_var
     if var is None and is_played(choices) and choices.observed.any():
         at = choices.observed

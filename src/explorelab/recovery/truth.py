@@ -30,7 +30,7 @@ def known_of(
     fixed: Mapping[str, Any] | None = None,
     space: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Known:
-    """What is known of an agent: from its fit, or from the data (made at random where there are none yet)."""
+    """What is known about an agent from its fit, or from the data (made at random if there are none yet)."""
     if not isinstance(choices, Choices):
         raise InputError(f"choices must be the result of read_choices or blank_choices, got {type(choices).__name__}.")
     if fit is None:
@@ -42,7 +42,7 @@ def known_of(
 
 
 type Within = Mapping[str, Sequence[Any]]
-"""For some parameters a range, (low, high), or (low, high, scale) to be spread evenly over that scale instead."""
+"""Ranges of some parameters: (low, high), or (low, high, scale) to spread values evenly over that scale instead."""
 
 
 class Truth(NamedTuple):
@@ -54,10 +54,10 @@ class Truth(NamedTuple):
 
 
 def true_parameters(known: Known, choices: Choices, n: int, seed: int, within: Within | None = None) -> Truth:
-    """Parameters of n simulated people: everyone's estimates in turn, in random order; without a fit, the prior's.
+    """Parameters of n simulated people: everyone's estimates in turn, in random order; without a fit, draws from the prior.
 
-    Ranges in `within` go before both. People keep their own blocks, so that a habit stays with the task it was found on;
-    nobody plays blocks that leave nothing to choose, of which nothing can be recovered.
+    Ranges in `within` take precedence. People keep their own blocks, so that a habit stays with the task it was found on;
+    nobody plays blocks without any choice, from which nothing can be recovered.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     within = _checked(known, within or {})
@@ -67,7 +67,7 @@ def true_parameters(known: Known, choices: Choices, n: int, seed: int, within: W
     who = _in_turn(rng, told, n)
     if known.fit is not None and set(known.names) - within.keys():
         people = [str(each) for each in known.estimates["participant"].values]
-        # A fit of other people has no blocks here: everyone's estimates in turn, on anyone's blocks.
+        # Other people's fit has no blocks here: use everyone's estimates in turn, on anyone's blocks.
         whose = who if people == list(choices.participants) else _in_turn(rng, np.arange(len(people)), n)
         params = {name: values[whose] for name, values in estimated(known).items()}
     else:

@@ -1,4 +1,4 @@
-"""Means and shares over rows clustered by participant, since each person has several."""
+"""Means and shares over rows that are clustered by participant, since a person may have several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Band(NamedTuple):
 
 
 def mean_band(curves: Floats, who: np.ndarray, level: float = LEVEL) -> Band:
-    """The mean of curves (a row each) and its pointwise interval; NaN without curves, no interval with one person's.
+    """The mean of curves (one per row) and its pointwise interval; NaN without curves, no interval for a single person.
 
     The variance of the mean is that of clusters, C/(C - 1) sum over people of (sum of their deviations)^2 / n^2, with C
     people and n curves; for one curve each it is the usual s^2 / n. The interval uses Student's t with C - 1 degrees.
@@ -36,12 +36,12 @@ def mean_band(curves: Floats, who: np.ndarray, level: float = LEVEL) -> Band:
 
 
 def clustered_share(is_one: np.ndarray, who: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """The interval of a share of rows, when people contribute several rows that may be alike.
+    """The interval of a share of rows when people contribute several rows, which may be alike.
 
-    Wilson's interval for as many rows as would be worth the same if they were independent: share (1 - share) / variance,
-    with the clustered variance, which is what a bootstrap over people converges to. Unlike that bootstrap's percentiles
-    it does not shrink to a point where all rows or none are of a kind; then, as many rows as people are counted. It is never
-    taken for more rows than there are.
+    This is Wilson's interval for the equivalent number of independent rows, share (1 - share) / variance, with the
+    clustered variance, to which a bootstrap over people converges. Unlike that bootstrap's percentiles, it does not shrink
+    to a point if all rows or none are of a kind; the number of rows is then taken to be the number of people. It never
+    exceeds the actual number of rows.
     """
     share = float(is_one.mean())
     people = np.unique(who).size
@@ -51,7 +51,7 @@ def clustered_share(is_one: np.ndarray, who: np.ndarray, level: float = LEVEL) -
 
 
 def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's score interval of a share among n (which need not be whole)."""
+    """Wilson's score interval of a share of n (which need not be whole)."""
     z = ndtri((1 + level) / 2)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

@@ -1,8 +1,8 @@
-"""Phenotypes of performance: which of the paper's three forms a curve of regret follows best (section V.B).
+"""Phenotypes of performance: which of the paper's three forms a regret curve follows best (section V.B).
 
     linear  R(t) = a + b t        power  R(t) = a t^b        log  R(t) = a + b log t
 
-Each is fitted to every curve by least squares, and the smallest sum of squared residuals gives the label. Labels turn on
+Each is fitted to every curve by least squares, and the smallest sum of squared residuals gives the label. Labels depend on
 how the power law is fitted: by least squares on the raw scale it can imitate the other two, and takes many curves from
 them; as a straight line of log R on log t it fits the raw scale less well. Both are here, and a result says which it used.
 """
@@ -26,12 +26,12 @@ type PowerFit = Literal["raw", "log-log"]
 
 FORMS = ("linear", "power", "log")
 NONE = "none"
-"""The label of a curve that has no form: one that never rises or falls, or of so few points that every form fits."""
+"""The label of a curve without a form: it never rises or falls, or has so few points that every form fits."""
 FEWEST_TIMES = 3
 """Two points are fitted exactly by every form."""
 
 LARGEST_EXPONENT = 20.0
-"""Exponents are sought between this and its negative: a curve all of whose regret stands at one end has no best one."""
+"""Exponents are searched between plus and minus this: a curve with all its regret at one end has no best exponent."""
 
 _ROUNDING = 1e-12  # forms whose residuals differ by less than this share of the curve's own squares fit equally well
 
@@ -98,13 +98,13 @@ def fitted_regret(fits: xr.Dataset, times: Any) -> xr.DataArray:
 
 
 def shares(fits: xr.Dataset) -> dict[str, float]:
-    """Of the curves that have a form, the share that each one fits best; NaN where none has."""
+    """The share of curves that each form fits best, among those that have one; NaN if none has."""
     n = int((fits["label"] != NONE).sum())
     return {form: float((fits["label"] == form).sum()) / n if n else float("nan") for form in FORMS}
 
 
 def _curves(regret: Any, times: Any) -> tuple[Floats, Floats, tuple[str, ...], dict[str, Any]]:
-    """Curves with the time last, the times, and names and coordinates of the other dimensions."""
+    """The curves with time last, the times, and the names and coordinates of the other dimensions."""
     dims: tuple[str, ...] | None = None
     coords: dict[str, Any] = {}
     if isinstance(regret, xr.DataArray):
@@ -137,7 +137,7 @@ def _checked_times(times: Any) -> Floats:
 
 
 def _straight_line(curves: Floats, x: Floats, weight: Floats | None = None) -> _Fit:
-    """Least squares of a + b x, where the weights (1 or 0) count."""
+    """The least-squares fit of a + b x, over the points with weight 1 (not 0)."""
     w = np.ones_like(curves) if weight is None else weight
     n = w.sum(1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -148,17 +148,17 @@ def _straight_line(curves: Floats, x: Floats, weight: Floats | None = None) -> _
 
 
 def _power_log_log(curves: Floats, t: Floats) -> _Fit:
-    """log R = log a + b log t over the times of positive regret."""
+    """The least-squares fit of log R = log a + b log t over the times with positive regret."""
     positive = curves > 0
     line = _straight_line(np.log(np.where(positive, curves, 1.0)), np.log(t), positive.astype(np.float64))
     return _Fit(np.exp(line.a), line.b, np.exp(line.fitted))
 
 
 def _power_raw(curves: Floats, t: Floats) -> _Fit:
-    """Least squares of a t^b: the best a for each b is known, which leaves b alone to search.
+    """The least-squares fit of a t^b: the best a for each b is known, so only b has to be searched for.
 
-    With p = t^b the residuals are least at a = R.p / p.p, and what p explains is (R.p)^2 / p.p. Its best point on a grid
-    of b is followed by bisection on the sign of the slope, which finds b to 1e-12 where comparing values would stop at 1e-8.
+    With p = t^b the residuals are smallest at a = R.p / p.p, where p explains (R.p)^2 / p.p of the squares. The best b on a
+    grid is refined by bisection on the sign of the slope, which finds b to 1e-12; comparing values would stop at 1e-8.
     """
     grid = np.linspace(-LARGEST_EXPONENT, LARGEST_EXPONENT, 401)
     shapes = _shape(grid, t)
@@ -170,7 +170,7 @@ def _power_raw(curves: Floats, t: Floats) -> _Fit:
         rising = _slope(curves, t, b) > 0
         low, high = np.where(rising, b, low), np.where(rising, high, b)
         b = (low + high) / 2
-    # Of nothing at all every power is as good: not the last of the grid.
+    # If a curve is all zero, every power fits: take 0, not the last of the grid.
     b = np.where((curves == 0).all(1), 0.0, b)
     shape = _shape(b, t)
     height = (curves * shape).sum(1) / (shape**2).sum(1)

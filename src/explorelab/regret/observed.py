@@ -3,13 +3,12 @@
     observed  R(t) = m* t - sum of r up to t            (section V.B of the paper)
     expected  R(t) = sum of m* - m_i over the arms i chosen up to t
 
-m* is the largest mean of the block's landscape, among all arms, whether or not they were on offer. Every trial that exists
-counts, also one that was forced or repeated for want of an answer: t is a decision time, not a decision.
+m* is the largest mean of all arms of the block's landscape, whether or not they were on offer. Every trial counts, even one
+that was forced or repeated because there was no answer: t is a decision time, not a decision.
 
-A missed trial on which nothing was sampled loses the whole of m*: nothing was earned on it, so the sum of rewards stays as
-it was while m* t goes on. This is the formula taken literally, and it needs rewards whose 0 means nothing; a reader whose
-rewards have another zero should leave such trials out of the file. Where an arm was sampled but its reward is not known,
-the arm's mean stands for it.
+A missed trial on which nothing was sampled loses all of m*: nothing was earned, so the sum of rewards stays the same while
+m* t grows. This takes the formula literally and assumes that a reward of 0 means nothing; if yours have another zero, leave
+such trials out of the file. If an arm was sampled but its reward is unknown, the arm's mean stands in for it.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 HOW_TO_TELL = 'add means (or landscape = "B", or means_by where blocks have several) to the table [task] of the task file'
 TAKEN = ("row", "time", "form", "participant", "block")
-"""Names that a condition cannot have beside them; it gets a trailing underscore."""
+"""Names that are taken; a condition with one of them gets a trailing underscore."""
 
 
 def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
     """m* t minus the rewards received up to t, row x time, NaN beyond the end of a block.
 
-    Coordinates are the participant, the block and the conditions of each row. `best_mean`, one number or one for each row,
-    is m* where the means of the arms are not known.
+    Coordinates are the participant, block and conditions of each row. `best_mean`, one number or one per row, is m* where
+    the means of the arms are unknown.
     """
     best = _best_means(choices, best_mean)
     unknown = choices.present & ~choices.observed & (choices.arm != NOWHERE)
@@ -62,7 +61,7 @@ def _best_means(choices: Choices, best_mean: Any) -> Floats:
 
 
 def _mean_of_chosen(choices: Choices) -> Floats:
-    """The true mean of the arm of every trial; whatever on trials without one."""
+    """The true mean of each trial's arm; arbitrary on trials without one."""
     chosen = choices.present & (choices.arm != NOWHERE)
     if choices.means is None:
         means = np.full(choices.arm.shape, np.nan)
@@ -84,7 +83,7 @@ def _where(choices: Choices, rows: np.ndarray) -> str:
 
 
 def _cumulative(choices: Choices, best: Floats, earned: Floats, name: str) -> xr.DataArray:
-    """What was lost at every trial, added up, with the labels of the rows; a loss that is no more than rounding is none."""
+    """The cumulative loss up to each trial, with the labels of the rows; a loss within rounding is 0."""
     present, lost = choices.present, without_rounding(best - earned, best, earned)
     broken = (present[:, 1:] & ~present[:, :-1]).any(1)
     if broken.any():

@@ -10,7 +10,7 @@ from explorelab.tasks.task import PROFILES, landscape
 NAME = "Reverdy, Srivastava & Leonard (2014)"
 """The paper's name where it is first mentioned."""
 SHARES = {"linear": 0.592, "power": 0.193, "log": 0.215}
-"""Shares of people's phenotypes (section V.B)."""
+"""The share of people with each phenotype (section V.B)."""
 PEOPLE = 326
 EXPONENT = 0.9
 """Exponent of the power law that best fits the mean curve of its people."""
@@ -18,9 +18,9 @@ TRIALS = 90
 
 
 def is_its_task(choices: Choices) -> bool:
-    """Whether every block is of 90 choices on one of the paper's landscapes, as far as these are known.
+    """Whether every block has 90 choices on one of the paper's landscapes, as far as is known.
 
-    Shares of phenotypes depend on the arms and on the number of choices: beside those of another task its own say nothing.
+    Shares of phenotypes depend on the arms and the number of choices, so the paper's cannot be compared with other tasks'.
     """
     known = np.stack([landscape(name).means for name in PROFILES])
     if choices.means is None or choices.n_trials != TRIALS or choices.layout.n_arms != known.shape[1]:

@@ -49,7 +49,7 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
 
 
 def beside_paper(result: xr.Dataset) -> bool:
-    """Whether the paper's shares can be compared: only if its task was played."""
+    """Whether the paper's shares can be compared, which is only if its task was played."""
     return bool(np.isfinite(result["paper_share"]).all())
 
 

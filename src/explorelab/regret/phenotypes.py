@@ -49,16 +49,16 @@ def label_phenotypes(
 
     `regret`               row x time, NaN beyond the row's end; `n_trials` of each row
     `a`, `b`, `ssr`        of every form, as from `fit_regret_curves`; `exponent` is b of the power law, NaN without a label
-    `label`                the form of least `ssr`; "none" for rows that every form fits: those with under 3 trials, or whose
-                           regret never changes, such as that of somebody who loses nothing
+    `label`                the form with the smallest `ssr`; "none" for rows that every form fits: those with under 3 trials,
+                           or whose regret never changes, as for someone who loses nothing
     `label_probability`    share of `bootstrap` resampled curves that each form fits best (see `label_bootstrap`): how stable
                            the label is under the randomness of single losses; NaN without a bootstrap or a label
 
     `mean_regret`, `mean_low`, `mean_high` and `phenotype_mean`, `phenotype_low`, `phenotype_high` (over `form`) are mean
     curves with pointwise 95 % bands (normal theory with Student's t, rows clustered by participant). They run to the most
     common length and include the rows that last as long (`n_in_mean`, `phenotype_n`): a mean over fewer and fewer curves
-    would bend where some end. `mean_a`, `mean_b`, `mean_ssr`, `mean_r2` are the forms fitted to the mean curve, of which
-    `mean_label` is the best.
+    would bend where some end. `mean_a`, `mean_b`, `mean_ssr`, `mean_r2` are the fits of the forms to the mean curve, and
+    `mean_label` is the best form.
 
     `share`, `share_low`, `share_high` are the labels' shares of labelled rows (NaN if there are none) with 95 % intervals
     clustered by participant (see `clustered_share`), `n_rows` their numbers; `paper_share`, `paper_low`, `paper_high` are
@@ -104,7 +104,7 @@ def label_phenotypes(
         **_papers(paper_people.is_its_task(choices)),
     }
     attrs = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by, "source": choices.source, "note": choices.note}
-    # a condition may be named as one of our variables
+    # a condition may have the name of one of our variables
     regret = regret.rename({name: f"{name}_" for name in regret.coords if name in (*variables, "regret")})
     return xr.Dataset({"regret": regret, **variables}, {"form": list(FORMS)}, attrs)
 
@@ -142,7 +142,7 @@ def _label_rows(
 
 
 def _fit(curves: Floats, power: PowerFit) -> xr.Dataset:
-    with np.errstate(over="ignore"):  # log-log through few early times may rise beyond all numbers: an infinite ssr says so
+    with np.errstate(over="ignore"):  # a log-log law through few early times may overflow; its ssr is then infinite
         return fit_regret_curves(curves, power=power)
 
 
@@ -155,7 +155,7 @@ def _own_form(fits: xr.Dataset, length: int) -> Floats:
 
 
 def _mean_of_participants(regret: xr.DataArray, who: np.ndarray) -> tuple[xr.DataArray, np.ndarray]:
-    """Each participant's curves averaged (NaN from where one of them ends); conditions that are the same in all of them."""
+    """Each participant's mean curve (NaN once one of their curves ends), with the conditions that all of them share."""
     people, first, back, counts = np.unique(who, return_index=True, return_inverse=True, return_counts=True)
     total = np.zeros((people.size, regret.sizes["time"]))
     np.add.at(total, back, regret.values)
@@ -204,7 +204,7 @@ def _shares(label: np.ndarray, who: np.ndarray) -> dict[str, Any]:
 
 
 def _papers(comparable: bool) -> dict[str, Any]:
-    """The paper's shares with intervals, where the task is the paper's."""
+    """The paper's shares with intervals; NaN for other tasks."""
     ends = [wilson(share, paper_people.PEOPLE) for share in paper_people.SHARES.values()]
     parts = {"paper_share": list(paper_people.SHARES.values()), "paper_low": [low for low, _ in ends]}
     parts["paper_high"] = [high for _, high in ends]

@@ -1,7 +1,7 @@
-"""Randomness that depends only on seed, replicate and time, so that no result depends on how the work is divided.
+"""Randomness that depends only on seed, replicate and time, so no result depends on how the work is divided.
 
-Each (replicate, time) is a counter to JAX's own Threefry generator: one call gives the reward's noise and the decision's
-uniform number, at a third of the price of splitting keys.
+Each (replicate, time) is a counter for JAX's own Threefry generator: one call gives the reward's noise and the decision's
+uniform number, at a third of the cost of splitting keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REWARD_AND_CHOICE, COST_AND_MORE = 0, 1
 
 
 def keys_from(seed: int) -> np.ndarray:
-    """Keys of the two streams, well mixed from any whole number."""
+    """Keys of the two streams, well mixed from any integer seed."""
     return np.random.SeedSequence(seed).generate_state(4).reshape(2, 2)
 
 
@@ -34,7 +34,7 @@ def bits_at(
 
 
 def uniform(bits: UInt32[Array, ""], dtype: jnp.dtype) -> Float[Array, ""]:
-    """A number in the open interval (0, 1), symmetric about 1/2: as many of the bits as the dtype can hold, and a half."""
+    """A number in the open interval (0, 1), symmetric about 1/2: as many bits as the dtype can hold, plus half a step."""
     kept = 23 if dtype == jnp.float32 else 32
     return ((bits >> (32 - kept)).astype(dtype) + 0.5) * (0.5**kept)
 

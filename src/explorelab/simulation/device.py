@@ -16,16 +16,16 @@ from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.ordered_sums import UNIT
 
 CACHE_NUMBERS = 163_840
-"""Numbers of belief per batch that fit a CPU core's cache: 16 correlated beliefs of 100 arms, 512 independent ones."""
+"""Numbers that a batch's beliefs may hold to fit a CPU core's cache: 16 correlated beliefs of 100 arms, 512 independent."""
 
 WIDEST_BATCH = 2048
 """Wider batches gain nothing."""
 
 GPU_UNIT = 4096
-"""Replicates summed together first on a GPU, where sending many small sums back takes longer than making them."""
+"""Replicates summed together first on a GPU, where sending many small sums back takes longer than computing them."""
 
 TILE_NUMBERS = 1e9
-"""Work of one tile, in numbers touched: about a second: progress moves, an interrupt is heard, calls cost little."""
+"""Work of one tile, in numbers touched; about a second, so progress moves, interrupts are heeded and calls cost little."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Cut:
     """How many replicates are run together."""
 
     batch: int | None
-    """Replicates advanced in lock step; None: the whole tile (a GPU)."""
+    """Replicates advanced in lockstep; None for the whole tile (on a GPU)."""
     unit: int
     """Replicates summed together first."""
     tile: int
-    """Replicates in one compiled call, whole units."""
+    """Replicates in one compiled call: a multiple of the unit."""
     workers: int
-    """Calls under way at once."""
+    """Calls that run at once."""
 
 
 def find_device(name: str) -> Any:
@@ -64,9 +64,9 @@ def working_memory(device: Any, default: int) -> int:
 def cut(
     rule: Rule, plan: Plan, belief_numbers: int, n_settings: int, replicates: int, budget_bytes: int, device: Any
 ) -> Cut:
-    """The batch, unit, tile and workers for this work, given how many numbers are in a belief.
+    """The batch, unit, tile and workers for this work, given how many numbers a belief holds.
 
-    Batch and unit depend on the work alone, never on the budget or the cores: the same numbers come out whatever they are.
+    Batch and unit depend only on the work, never on the budget or the cores, so neither of these changes the results.
     """
     on_cpu = device.platform == "cpu"
     workers = cores() if on_cpu else 1
@@ -77,31 +77,31 @@ def cut(
     by_memory = budget_bytes / (2 * workers * bytes_per_replicate(rule, plan, belief_numbers, n_settings, on_cpu))
     by_patience = TILE_NUMBERS / (plan.horizon * n_settings * belief_numbers) if on_cpu else math.inf
     largest = max(step, int(min(by_memory, by_patience, replicates)) // step * step)
-    # Tiles of one size, as many for each worker: what the last one lacks is played for nothing.
+    # Tiles have one size and each worker gets as many; surplus replicates in the last tile are played and discarded.
     n_tiles = math.ceil(math.ceil(replicates / largest) / workers) * workers
     tile = math.ceil(math.ceil(replicates / n_tiles) / step) * step
     return Cut(batch, unit, tile, min(workers, math.ceil(replicates / tile)))
 
 
 def bytes_per_replicate(rule: Rule, plan: Plan, belief_numbers: int, n_settings: int, on_cpu: bool) -> int:
-    """Memory that one replicate needs while its tile is under way: what it records, and on a GPU its belief as well."""
+    """Memory that one replicate needs while its tile runs: for what it records, and on a GPU for its belief as well."""
     n_cuts = sum(len(cuts) for _, cuts in stages(rule, plan))
     number = 4 if plan.dtype == "float32" else 8
     recorded = n_cuts * (3 * 8 + 4) + 4 * plan.n_arms * (n_cuts if plan.visits_at_times else 1)
     recorded += (5 + number) * plan.horizon if plan.trajectories else 0
-    # Recorded numbers stand a few times for a moment: as scanned, as gathered, and as they are summed.
+    # Recorded numbers briefly exist three times: as scanned, as gathered, and as they are summed.
     return n_settings * 3 * recorded + (0 if on_cpu else 3 * number * belief_numbers)
 
 
 def numbers_in_belief(rule: Rule, plan: Plan, params: Params, ways: Ways) -> int:
-    """Numbers in a replicate's belief when it is largest; of the parameters and ways only the shapes count."""
+    """Numbers in a replicate's belief when it is largest; only the shapes of the parameters and ways count."""
     leaves, structure = jax.tree.flatten((params, ways))
     return _numbers_in_belief(rule, plan, tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves), structure)
 
 
 @lru_cache
 def _numbers_in_belief(rule: Rule, plan: Plan, shapes: tuple[jax.ShapeDtypeStruct, ...], structure: Any) -> int:
-    # Cached, because many small simulations of one kind would spend a good part of their time here.
+    # Cached, because many small simulations of one kind would otherwise spend much of their time here.
     learner = rule.learner
 
     def sizes(params: Params, ways: Ways) -> list[Any]:
@@ -113,7 +113,7 @@ def _numbers_in_belief(rule: Rule, plan: Plan, shapes: tuple[jax.ShapeDtypeStruc
 
     with jax.enable_x64(True):
         largest = jax.eval_shape(sizes, *jax.tree.unflatten(structure, shapes))
-    # The covariance of a correlated prior is shared by the batch, but its rows are read whole at each step.
+    # The covariance of a correlated prior is shared by the batch, but whole rows of it are read at each step.
     return max(1, *(sum(leaf.size for leaf in jax.tree.leaves(belief)) for belief in largest))
 
 

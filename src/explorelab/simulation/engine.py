@@ -1,7 +1,7 @@
-"""The machine that plays: one replicate written as the pseudocode reads, and many of them in one compiled call.
+"""The simulation loop: one replicate, written like the paper's pseudocode, and many of them in one compiled call.
 
-A replicate carries its belief, its position and what it is bound to (`agents.step`). When it is bound to nothing it decides;
-the arm pulled is the next hop from its position towards its goal. All four algorithms of the paper, and every rival, are
+A replicate carries its belief, its position and what it is bound to (`agents.step`). It decides when it is bound to nothing;
+the arm pulled is the next hop from its position towards its goal. All four of the paper's algorithms, and every rival, use
 this one loop.
 """
 
@@ -31,7 +31,7 @@ class Plan:
     n_arms: int
     horizon: int
     times: tuple[int, ...]
-    """When to record, in increasing order, the last one being the horizon."""
+    """Times to record, in increasing order, ending with the horizon."""
     noise: str
     cost: str | None
     """How transition costs vary; None if moves are free."""
@@ -48,9 +48,9 @@ class World(NamedTuple):
     """The task as arrays."""
 
     means: Float[Array, " arm"]
-    """Counted from each setting's `origin`, once it is known; until then in float64, from zero."""
+    """Relative to each setting's `origin` once it is known; until then relative to zero, in float64."""
     gaps: Float[Array, " arm"]
-    """In float64, as regret is."""
+    """In float64, like regret."""
     noise_scale: Float[Array, ""]
     ways: Ways
     next_hop: Int[Array, "arm arm"] | None
@@ -64,15 +64,15 @@ class Step(NamedTuple):
     arm: Int[Array, ""]
     reward: Float[Array, ""]
     chosen: Bool[Array, ""]
-    """Whether the arm was decided upon in this step and reached at once: not on the way somewhere, nor bound to before."""
+    """Whether the arm was chosen in this step: not passed on the way to another, nor kept because of an earlier choice."""
 
 
 class Tally(NamedTuple):
-    """What adds up over the steps, in float64 whatever the agent computes in: long sums lose nothing."""
+    """Running totals over the steps, in float64 whatever the agent's precision, so that long sums stay accurate."""
 
     regret: Float[Array, ""]
     reward: Float[Array, ""]
-    """Counted from the origin, as each reward is."""
+    """Relative to the origin, as each reward is."""
     cost: Float[Array, ""]
     transitions: Int[Array, ""]
 
@@ -81,7 +81,7 @@ class Records(NamedTuple):
     """The result of one replicate."""
 
     totals: Tally
-    """What had added up at each recorded time."""
+    """The totals at each recorded time."""
     visits: Int[Array, "*time arm"]
     steps: Step | None
     """The trajectory, if the plan asks for it."""
@@ -94,12 +94,12 @@ class Walk(NamedTuple):
     position: Int[Array, ""]
     bound: steps.Bound
     visits: Int[Array, " arm"] | None
-    """None where the belief itself knows how often it has seen each arm."""
+    """None if the belief itself knows how often it has seen each arm."""
     tally: Tally
 
 
 def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys, replicate: UInt32[Array, ""]) -> Records:
-    """Totals at each recorded time, the visits, and the trajectory if the plan asks for it, of one replicate."""
+    """One replicate's totals at each recorded time, its visits, and its trajectory if the plan asks for it."""
     step = partial(_step, rule, plan, params, world, keys, replicate)
     walk = _start(rule, plan, params, world)
     recorded, begin = [], 0
@@ -109,7 +109,7 @@ def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys
         recorded.append(records)
         begin = end
     (totals, visits), steps = jax.tree.map(lambda *parts: jnp.concatenate(parts), *recorded)
-    # The ends of stages are recorded too, whether or not they were asked for.
+    # The ends of stages are recorded too, even if they were not asked for.
     at = np.searchsorted(np.concatenate([cuts for _, cuts in stages(rule, plan)]), plan.times)
     totals, visits = jax.tree.map(lambda values: values[at], (totals, visits))
     return Records(totals, visits if plan.visits_at_times else _visits(rule, params, walk), steps)
@@ -134,7 +134,7 @@ def _visits(rule: Rule, params: Params, walk: Walk) -> Int[Array, " arm"]:
 
 
 def stages(rule: Rule, plan: Plan) -> list[tuple[int, tuple[int, ...]]]:
-    """The learner's stages, each with the times inside it at which something is recorded; its end always is."""
+    """The learner's stages, each with the times to record within it, which always include its end."""
     result, begin = [], 0
     for end in rule.learner.stages(plan.n_arms, plan.horizon):
         inside = sorted({t for t in plan.times if begin < t <= end} | {end})
@@ -201,9 +201,9 @@ def _step(
 def _move(
     rule: Rule, plan: Plan, params: Params, world: World, walk: Walk, t: Int[Array, ""], decision: Chance
 ) -> tuple[Walk, Int[Array, ""], Bool[Array, ""]]:
-    """The arm pulled now: decided afresh where no goal selection is left, and one hop towards the goal in any case.
+    """The arm pulled now, one hop towards the goal, which is decided afresh if no goal selection is left.
 
-    With it, whether it was chosen: decided upon now and reached at once.
+    Also whether the arm was chosen, that is, decided upon now and reached at once.
     """
     position = walk.position if plan.start else jnp.where(t > 1, walk.position, -1)
     moment = steps.moment_of(rule.commitment, walk.bound, t, position, plan.moves)
@@ -260,7 +260,7 @@ def play_many(
 
     def one_setting(params: Params) -> Any:
         ready = prepared(rule, {name: value for name, value in params.items() if name != "origin"}, world.ways)
-        # In float64, so that what is left of large means is exact.
+        # In float64, so that differences between large means are exact.
         here = world._replace(means=(world.means - params["origin"]).astype(plan.dtype))
 
         def one_replicate(replicate: UInt32[Array, ""]) -> Records:

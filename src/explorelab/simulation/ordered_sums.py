@@ -11,7 +11,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float
 
 UNIT = 64
-"""Replicates summed together first; work is divided at multiples of it, so that every division sums alike."""
+"""Replicates summed together first; work is divided only at multiples of this, so every division sums alike."""
 
 
 class Moments(NamedTuple):
@@ -25,13 +25,13 @@ class Moments(NamedTuple):
 def moments(
     quantities: dict[str, Float[Array, "replicate ..."]], counted: Bool[Array, " replicate"], unit: int
 ) -> dict[str, Moments]:
-    """The moments of each quantity over every `unit` replicates, in float64, leaving out those that are not counted."""
+    """The moments of each quantity over every `unit` replicates, in float64; only replicates in `counted` count."""
 
     def one_unit(now: tuple[Array, dict[str, Array]]) -> dict[str, Moments]:
         return {name: _weighted_moments(now[0].astype(jnp.float64), values) for name, values in now[1].items()}
 
-    # One unit after the other: over all at once, XLA would order the sums by the number of units. All quantities in one
-    # loop, which is sooner compiled than a loop for each.
+    # One unit after another: with all at once, the order of XLA's sums would depend on the number of units. One loop for all
+    # quantities compiles faster than a loop for each.
     return lax.map(one_unit, jax.tree.map(lambda values: values.reshape(-1, unit, *values.shape[1:]), (counted, quantities)))
 
 
@@ -76,5 +76,5 @@ class Running:
 
 
 def _one_after_the_other(total: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Add along the axis of units strictly in order: a sum that groups terms would depend on how many arrive together."""
+    """Add along the axis of units strictly in order: a grouped sum would depend on how many units arrive together."""
     return np.cumsum(np.concatenate([total[:, None], more], axis=1), axis=1)[:, -1]

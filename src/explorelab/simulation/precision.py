@@ -1,8 +1,8 @@
-"""Whether a precision can hold the numbers of a simulation, and from where rewards are counted so that it more often can.
+"""Whether a precision can represent the numbers of a simulation, and the origin of rewards that makes this easiest.
 
-Agents know nothing of where rewards have their zero: add a number to every mean and to the prior mean, and they choose the
-same. So means are counted from the prior mean (where there is none, from the best arm if all are far from zero), and single
-precision is asked to hold differences alone. Where it cannot hold those either, `why_not` says so in a clause.
+Agents do not care where rewards have their zero: with the same number added to every mean and to the prior mean, they choose
+the same. So rewards are measured from the prior mean (without one, from the best arm if all means are far from zero), and
+single precision need only represent differences. If it cannot do that either, `why_not` gives the reason.
 """
 
 from __future__ import annotations
@@ -22,60 +22,60 @@ from explorelab.tasks import Task
 from explorelab.tasks.noise import noise_kind
 
 FAR = 16
-"""Means this many times as large as what they differ by, or vary by, are counted from the best of them."""
+"""Means this many times as large as their differences and the noise are measured from the best of them."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a precision can hold."""
+    """The limits of a precision."""
 
     size: float
-    """Largest number whose square may appear, and the inverse of the smallest."""
+    """The largest number whose square may appear; its inverse is the smallest."""
     steps: int
-    """Steps over which counts and averages are kept."""
+    """The most steps over which counts and averages stay accurate."""
     detail: float
-    """Size of the values over what tells arms apart, times the steps over which it must."""
+    """The largest ratio of the values to the difference that must be resolved, times the number of steps."""
     tight: float
-    """Noise variance over prior variance: what the prior counts as in rewards, beside which one more must show."""
+    """The largest noise variance over prior variance: the prior's weight in rewards, beside which one more must count."""
     wide: float
-    """Prior variance over noise variance, where the one is subtracted from the other (correlated priors)."""
+    """The largest prior variance over noise variance for correlated priors, which subtract one from the other."""
     alike: float
-    """How far from 1 the correlation of two arms must be."""
+    """How far below 1 the correlation of two arms must be."""
     faint: float
-    """How large the squared correlation of two arms must be for the one to show in the other's variance."""
+    """How large the squared correlation of two arms must be for one to affect the other's variance."""
     drift: float
-    """Prior variance over what drifting adds to it at each step."""
+    """The largest prior variance over the variance that drift adds at each step."""
     levels: float
-    """Half the number of whole rewards that can be drawn."""
+    """Half the number of integer rewards that can be drawn."""
     near_ties: bool
-    """Whether correlated arms that are nearly tied are told apart, and as the likelihood of the choices tells them apart."""
+    """Whether nearly tied correlated arms can be told apart, in agreement with the likelihood of the choices."""
 
 
 SAME, NOTHING = 1e-13, 2.0**-40
-"""Correlations this close to 1 mean that two arms are one; squared ones this small, that they have nothing in common."""
+"""Two arms with a correlation this close to 1 are the same arm; with a squared correlation this small they are unrelated."""
 
 LIMITS = {
     "float32": Limits(1e15, 2**20, 2.0**22, 1e4, 1e3, 1e-3, 2.0**-16, 2.0**17, 2.0**20, False),
     "float64": Limits(1e140, 2**31, 2.0**50, 1e10, 1e12, 1e-9, NOTHING, 2.0**45, 2.0**30, True),
 }
-"""Tried out: inside, results in the two precisions agree to within a small part of their standard error."""
+"""Found by trial: within these limits, both precisions give the same results to a small fraction of the standard error."""
 
 
 class Numbers(NamedTuple):
-    """What decides: a task and an agent's parameters, counted from `origin`."""
+    """What the rules look at: a task and an agent's parameters, measured from `origin`."""
 
     task: Task
     params: dict[str, Any]
     horizon: int
     origin: float
     prior_cov: np.ndarray | None
-    """Of correlated priors."""
+    """The prior covariance, for correlated priors only."""
     seeks_best: bool
-    """Whether the least difference between arms decides."""
+    """Whether the smallest difference between arms decides a choice."""
 
 
 def origin_of(agent: Agent, task: Task) -> float:
-    """From where this agent's rewards are counted; 0 for agents composed by hand, which may care where zero is."""
+    """The point from which this agent's rewards are measured; 0 for agents composed by hand, for which zero may matter."""
     if agent.build is None:
         return 0.0
     params = agent.params
@@ -88,7 +88,7 @@ def origin_of(agent: Agent, task: Task) -> float:
 
 
 def counted_from(origin: float, params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters with a prior mean that is counted from there; where the prior says nothing, it may as well be that."""
+    """The parameters with the prior mean measured from `origin`; 0 where the prior is uninformative, as any mean will do."""
     if "prior_mean" not in params:
         return params
     shifted = np.asarray(params["prior_mean"], float) - origin
@@ -97,7 +97,7 @@ def counted_from(origin: float, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def why_not(dtype: str, agent: Agent, task: Task, horizon: int) -> str | None:
-    """Why this precision cannot be trusted with these numbers, as a clause; None if it can."""
+    """A clause saying why this precision cannot be trusted with these numbers; None if it can."""
     origin = origin_of(agent, task)
     given = {"noise_var": task.noise.var, **agent.params}
     numbers = Numbers(
@@ -121,7 +121,7 @@ def _too_long(n: Numbers, limits: Limits) -> str | None:
 
 
 def _values(n: Numbers) -> Iterator[tuple[str, Any, float]]:
-    """Every number that the agents compute with, its name, and the power of the rewards' unit that it has."""
+    """Every quantity that agents compute with: its name, its values, and its power of the rewards' unit."""
     yield "the means", n.task.means - n.origin, 1
     yield "the noise", n.task.noise.scale, 1
     if n.task.costs is not None:
@@ -138,7 +138,7 @@ def _too_large_or_small(n: Numbers, limits: Limits) -> str | None:
         sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
         if sizes.size and sizes.max() > limits.size**power:
             return f"{name} of {sizes.max():g} and what follows from it are too large"
-        # The means may differ by as little as they like: it is the largest of them that sets the scale.
+        # The smallest mean may be as small as it likes: the largest one sets the scale.
         smallest = sizes.max() if name == "the means" and sizes.size else sizes.min(initial=math.inf)
         if smallest < limits.size**-power:
             return f"{name} of {smallest:g} and what follows from it are too small"
@@ -158,7 +158,7 @@ def _too_fine(n: Numbers, limits: Limits) -> str | None:
 
 
 def _bonus(n: Numbers) -> float:
-    """About the largest bonus of an arm that has been seen once."""
+    """Roughly the largest bonus of an arm that has been seen once."""
     p, log_t = {k: float(np.max(v)) for k, v in n.params.items() if np.ndim(v) == 0}, math.log(n.horizon + 1)
     log_tail = log_t * p.get("credibility_power", 1.0) + math.log(max(p.get("credibility_scale", 1.0), 1.0))
     log_tail += p.get("log_power", 0.0) * math.log(max(log_t, math.e)) - math.log(p.get("failure_probability", 1.0))
@@ -192,7 +192,7 @@ def _too_close(n: Numbers, limits: Limits) -> str | None:
 
 
 def _correlations(n: Numbers) -> np.ndarray:
-    """Of all pairs of arms that are not known for certain; none for independent arms."""
+    """Prior correlations, in absolute value, of all pairs of uncertain arms; empty for independent arms."""
     if n.prior_cov is None:
         return np.zeros(0)
     sd = np.sqrt(np.diag(n.prior_cov))
@@ -240,4 +240,4 @@ RULES: tuple[PrecisionRule, ...] = (
     _too_slow,
     _too_many_levels,
 )
-"""What can go wrong, each a function of the numbers and the limits that gives a reason or None."""
+"""The rules: each takes the numbers and the limits, and returns a reason against the precision, or None."""

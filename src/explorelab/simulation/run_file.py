@@ -3,7 +3,7 @@
 [agent]
 name = "stochastic-ucl"
 prior_mean = 200
-prior_cov = "cov.csv"       # a file, relative to the TOML file, wherever a matrix or a vector is wanted
+prior_cov = "cov.csv"       # a file, relative to the TOML file, wherever a matrix or a vector is expected
 
 [task]                      # see tasks/task_table.py
 landscape = "B"
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 RUN_KEYS = ("horizon", "replicates", "seed", "times", "keep", "visits", "precision", "device", "memory")
 FILES_WANTED = ("prior_cov", "prior_mean", "prior_var")
-"""Parameters that may be given as the path of a file of numbers."""
+"""Parameters that may be given as the path to a file of numbers."""
 DOOR = Door(
     refused=dict.fromkeys(CHOICES_KEYS, "is only for a file of choices: remove it to simulate an agent.")
     | {"horizon": "belongs in the table [run]."}
@@ -56,7 +56,7 @@ class RunSettings:
     sweep: TomlTable = field(default_factory=lambda: TomlTable({}, "sweep"))
 
     def told_where(self) -> AbstractContextManager[None]:
-        """Prefix errors with the file and line of the setting at fault, if it is from a file."""
+        """Prefix errors with the file and line of the setting at fault, if it came from a file."""
         return told_where(self.agent, self.task, self.run, self.sweep)
 
 
@@ -64,7 +64,7 @@ TABLES = tuple(each.name for each in fields(RunSettings))
 
 
 def read_spec(path: Path) -> RunSettings:
-    """The tables of a TOML file, with paths in it taken relative to the file."""
+    """The tables of a TOML file; paths in it are relative to the file."""
     toml = read_toml(path)
     for name, table in toml.values.items():
         if name not in TABLES:
@@ -83,7 +83,7 @@ def _beside(path: Path, value: Any) -> Any:
 
 def build_agent(table: Table) -> Agent:
     """The agent that a table describes: its name, and any of its parameters."""
-    # Late: agents need JAX, for which a mistake in the file should not wait.
+    # Imported late: agents need JAX, and an error in the file should not wait for it.
     from explorelab.agents.registry import agent_named, parameters_of
 
     given = dict(table)

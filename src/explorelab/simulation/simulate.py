@@ -1,4 +1,4 @@
-"""`simulate`: any agent on any task, over many replicates and settings, as one labelled data set."""
+"""`simulate`: runs any agent on any task, over many replicates and settings, and returns one labelled data set."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def _variables(request: Request, results: list[Result], variable: Any) -> Iterat
             "reward",
             variable([r.curves["reward"] for r in results], "replicate", "time", long_name="reward received"),
         )
-        # An arm on the way to another, or bound to by an earlier choice, was not chosen.
+        # An arm passed on the way to another, or kept because of an earlier choice, was not chosen.
         chosen = [r.curves["chosen"] for r in results]
         yield "chosen", variable(chosen, "replicate", "time", long_name="whether the arm was decided upon in this step")
 

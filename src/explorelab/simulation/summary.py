@@ -54,7 +54,7 @@ def _times(one: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def _plain(array: xr.DataArray) -> Any:
-    """Numbers as JSON knows them: no NaN (a standard error of one replicate is null)."""
+    """The values as JSON can hold them: NaN (the standard error of a single replicate) becomes null."""
     values = np.asarray(array.values, dtype=float)
     return for_json(values.item() if values.ndim == 0 else values.ravel().tolist())
 

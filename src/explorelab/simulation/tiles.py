@@ -37,7 +37,7 @@ class Request:
     """"auto" until the agents are known."""
     device: str
     memory: int | None
-    """Memory limit in bytes; None for what suits the device."""
+    """Memory limit in bytes; None for the device's default."""
 
 
 @dataclass
@@ -61,8 +61,8 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
     division = cut(rule, plan, belief_numbers, len(agents), request.replicates, budget, device)
 
     def one_tile(begin: int) -> tuple[dict[str, Moments], Records | None]:
-        # Precision and device are settings of the calling thread in JAX, so each worker sets its own. 64 bits are allowed
-        # throughout for the totals; what the agents compute with is the plan's precision.
+        # In JAX, precision and device are settings of the calling thread, so each worker sets its own. 64 bits are enabled
+        # throughout for the totals; agents compute in the plan's precision.
         with jax.enable_x64(True), jax.default_device(device):
             settings, world, keys = _on_device(arguments, plan)
             replicates = jnp.arange(begin, begin + division.tile, dtype=jnp.uint32)
@@ -85,14 +85,14 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
 def _results(
     origins: np.ndarray, task: Task, plan: Plan, replicates: int, running: dict[str, Running], kept: list[Records]
 ) -> list[Result]:
-    # Rewards were counted from the origin; so is the best that they could have been.
+    # Rewards were measured from the origin; so is the best possible reward.
     could_have = (task.best - origins)[:, None] * np.asarray(plan.times)
     stats = {name: r.result() for name, r in running.items()}
     reward_mean, reward_se = stats.pop("reward")
     stats["observed_regret"] = (could_have - reward_mean, reward_se)
     curves: dict[str, np.ndarray] = {}
     if kept:
-        # The last tile may be wider than what was asked for.
+        # The last tile may hold more replicates than were asked for.
         whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :replicates], *kept)
         curves = {**whole.totals._asdict(), "observed_regret": could_have[:, None] - whole.totals.reward}
         if whole.steps is not None:

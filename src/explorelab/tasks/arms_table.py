@@ -34,7 +34,7 @@ class Arms(NamedTuple):
 
 
 def either(words: Collection[str]) -> str:
-    """The words, as one says from which to take one."""
+    """The words as alternatives in a sentence."""
     *first, last = words
     return f"{', '.join(first)} or {last}"
 
@@ -56,7 +56,7 @@ def paper_task(table: Mapping[str, Any]) -> Task | None:
 
 
 def means_in(table: Mapping[str, Any], folder: Path, largest: float, by_column: bool) -> dict[str, np.ndarray]:
-    """The means under "", or, where there may be a column `means_by` that tells them apart, by its values."""
+    """The means under "" or, if a column `means_by` may tell them apart, by its values."""
     means = table.get("means")
     if "means_by" in table and "means" in table:
         with about("means"):
@@ -115,7 +115,7 @@ def _names(table: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 def _placed(key: str, value: Any, folder: Path) -> Arms:
-    """The arms on a grid, at coordinates, or so many of them nowhere in particular."""
+    """The arms on a grid, at coordinates, or as a mere number without places."""
     if key == "coordinates":
         places = places_of(key, value, folder)
         return Arms(len(places), places)
@@ -128,7 +128,7 @@ def _placed(key: str, value: Any, folder: Path) -> Arms:
 
 
 def _lying(means: np.ndarray, layout: str | None) -> Arms:
-    """Arms that lie as their means are written, or as `layout` says."""
+    """Arms arranged like their means, or as `layout` says."""
     with about("layout"):
         checks.one_of("layout", "bandit" if layout is None else layout, dict.fromkeys(LAYOUTS, 0))
     if means.ndim == 2 and layout in (None, "grid"):

@@ -30,7 +30,7 @@ def moves(graph: Any, n_arms: int, directed: bool | None = None) -> Moves:
     Staying put is always allowed. `directed=None` means: as networkx says; edge lists are undirected; matrices directed.
     """
     lengths, labels = _edge_lengths(graph, n_arms, directed)
-    # Towards each goal: shortest paths to it are those from it with every edge turned round.
+    # Shortest paths to each goal are shortest paths from it with every edge reversed.
     distance, ahead = csgraph.dijkstra(_addable(lengths).T.tocsr(), return_predecessors=True)
     unreachable = (ahead < 0) & ~np.eye(n_arms, dtype=bool)
     if unreachable.any():
@@ -94,7 +94,7 @@ def _dense(lengths: sparse.csr_array) -> np.ndarray:
 
 
 def _addable(lengths: sparse.csr_array) -> sparse.csr_array:
-    """The lengths, divided by a power of two where a path through all arms would otherwise be infinitely long."""
+    """The lengths, divided by a power of two if a path through all arms would otherwise overflow."""
     longest, n_arms = lengths.data.max(initial=1.0), lengths.shape[0]
     return lengths if longest < np.finfo(float).max / n_arms / 2 else lengths * 2.0 ** -(n_arms.bit_length() + 1)
 
@@ -102,7 +102,7 @@ def _addable(lengths: sparse.csr_array) -> sparse.csr_array:
 def _next_hops(lengths: sparse.csr_array, distance: np.ndarray, ahead: np.ndarray) -> np.ndarray:
     """For each pair the lowest-numbered neighbour that lies on a shortest path, so that paths do not depend on a library.
 
-    Lengths that differ by rounding alone tie. So a neighbour must also be nearer to the goal, or as near in fewer edges of
+    Lengths that differ only by rounding tie. So a neighbour must also be nearer to the goal, or as near in fewer edges of
     the paths found (`ahead`): every step then makes progress, and walks end whatever the lengths.
     """
     n_arms, n_edges = distance.shape[0], _n_edges(ahead)

@@ -1,6 +1,6 @@
 """Reward noise: one table of all kinds and their properties. A new kind is one entry (`add_noise`).
 
-JAX loads when a simulation draws; whoever serves a study draws with NumPy alone.
+JAX is loaded only when a simulation draws; a study's server draws with NumPy alone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NoiseKind:
     variances: str = ""
     """The variances it can have, if not all."""
     key: str = ""
-    """Key of a [task] table that gives its scale; nothing: there is none, and its variance is given."""
+    """The key in a [task] table that gives its scale; empty if there is none and the variance is given instead."""
 
 
 def _gaussian_quantile(scale: Any, u: Any) -> Any:
@@ -76,7 +76,7 @@ def add_noise(kind: NoiseKind) -> None:
     """
     known = _by_any_name()
     for name in (kind.name, *kind.aliases):
-        # Compiled programs know a kind by its name: the same name must mean the same for ever.
+        # Compiled programs know a kind by its name, so a name must always mean the same.
         if known.get(name, kind) != kind:
             raise InputError(f"there is already a noise named {name!r}: give the new one another name.")
     NOISES[kind.name] = kind
@@ -92,7 +92,7 @@ def noise_kind(name: Any) -> NoiseKind:
 
 
 def is_gaussian(name: str) -> bool:
-    """Whether this is the name of Gaussian noise; a name of another machine's table is taken for another kind."""
+    """Whether this is the name of Gaussian noise; an unknown name, from another machine's table, counts as another kind."""
     kind = _by_any_name().get(name)
     return kind is not None and kind.gaussian
 

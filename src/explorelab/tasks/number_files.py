@@ -23,7 +23,7 @@ from explorelab.errors import InputError
 def numbers_of(name: str, value: Any, folder: Path = Path(), at: KeyPath = (), largest: float = math.inf) -> np.ndarray:
     """One or two dimensions of numbers: as they are, or from a file in the folder.
 
-    `at` is where a table has them, so that an error can tell which one is wrong; none may lie beyond `largest`.
+    `at` is their path in a table, so that an error can say which one is wrong; none may exceed `largest` in size.
     """
     bounds = "numbers, neither NaN nor infinite" if math.isinf(largest) else f"{-largest} to {largest} points"
     if isinstance(value, str):
@@ -49,7 +49,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def _check_lists(name: str, listed: list[Any], at: KeyPath, bounds: str, largest: float) -> None:
-    """Refuse lists of different lengths, and what is not a number."""
+    """Refuse lists of different lengths, and anything that is not a number."""
     nested = isinstance(listed[0], list)
     for x, row in enumerate(listed):
         if isinstance(row, list) != nested or (nested and len(row) != len(listed[0])):
@@ -121,7 +121,7 @@ def _number(path: Path, row: int, text: str) -> float:
 def places_of(name: str, value: Any, folder: Path) -> np.ndarray:
     """Where each arm lies (arm x dimension): as it is, or from a CSV file, x and y in a row for each arm.
 
-    A header is passed over; a column `arm` in it says which arm a row is about.
+    A header is skipped; its column `arm`, if any, says which arm a row is about.
     """
     array = _places_in(folder / value) if isinstance(value, str) else checks.numbers(name, value)
     if array.ndim == 1:

@@ -1,8 +1,8 @@
 """Bounds for the UCL algorithms: on visits, regret, transitions and their cost.
 
-`published` holds the bounds of Reverdy, Srivastava and Leonard (2014), `corrected` those of its appendix G with every
-term written out; `all_bounds` puts all that concerns one task into one table. NumPy and SciPy only, float64, over arrays
-of horizons.
+`published` holds the bounds of Reverdy, Srivastava and Leonard (2014), `corrected` those of the paper's appendix G with
+every term written out; `all_bounds` puts everything about one task into one table. All functions take arrays of horizons
+and use only NumPy and SciPy, in float64.
 """
 
 from explorelab.theory import corrected, published

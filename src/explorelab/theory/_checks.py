@@ -14,11 +14,11 @@ from explorelab.errors import InputError
 type Floats = npt.NDArray[np.float64]
 type Times = npt.NDArray[np.int64]
 
-LARGEST_TIME = 2**53  # beyond it float64 no longer tells T from T + 1
+LARGEST_TIME = 2**53  # beyond this float64 cannot tell T from T + 1
 
 
 def checked_means(means: npt.ArrayLike) -> Floats:
-    """The mean rewards as a vector, one finite number for each arm."""
+    """The mean rewards as a vector, one finite number per arm."""
     vector = numbers("means", means)
     if vector.ndim != 1 or vector.size == 0:
         raise InputError(f"means must be a vector with one number for each arm, got shape {vector.shape}.")
@@ -46,7 +46,7 @@ def checked_times(times: npt.ArrayLike, least: int = 1, why: str = "") -> Times:
 
 
 def checked_beta(beta: float, smallest: float) -> float:
-    """The factor of the quantile's upper bound, not below the smallest with which that bound is true."""
+    """The factor of the quantile's upper bound, which must be large enough for that bound to be true."""
     if not (math.isfinite(beta) and beta >= smallest):
         raise InputError(
             f"beta must be at least {smallest:.6f}, got {beta}; below that the bound on the quantile is false. "

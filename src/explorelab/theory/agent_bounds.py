@@ -23,17 +23,17 @@ from explorelab.tasks.noise import is_gaussian
 from explorelab.tasks.recording import recording_times
 
 NEARLY_UNINFORMATIVE = 1e-3
-"""A prior worth less than this many rewards is taken for uninformative, as the paper does in its own figures."""
+"""A prior worth less than this many rewards counts as uninformative, as in the paper's own figures."""
 
 LARGEST_PULL = 0.05 * theory.FIRST_QUANTILE
-"""How far such a prior may draw the mean of one reward, in standard deviations: a twentieth of the narrowest limit."""
+"""How far such a prior may pull the mean of one reward, in standard deviations: a twentieth of the narrowest limit."""
 
 
 @door
 def regret_bounds(
     agent: Agent, task: Task, horizon: int, *, times: Sequence[int] | None = None, epsilon: float | None = None
 ) -> xr.Dataset:
-    """Every bound for the agent on the task, at the times that `simulate` records, so that the two can be merged.
+    """Every bound for the agent on the task, at the times that `simulate` records, so that bounds and results can be merged.
 
     These are the paper's upper bounds on visits, regret, transitions and transition cost, as published and as corrected by
     its appendix G, and the Lai-Robbins lower bound. Where a bound does not apply it is NaN, and its attribute
@@ -128,8 +128,8 @@ def _amount(value: float, unit: str) -> str:
 
 
 def _misfit_of_prior(agent: Agent, task: Task) -> str:
-    """Why the prior cannot pass for an uninformative one, or nothing: it may be worth little, and yet be far off."""
-    with np.errstate(divide="ignore"):  # a prior of variance 0 is worth infinitely many
+    """Why the prior cannot count as uninformative, since one worth little may still be far off; empty if it can."""
+    with np.errstate(divide="ignore"):  # a prior of variance 0 is worth infinitely many rewards
         worth = float(np.max(task.noise.var / np.asarray(agent.params["prior_var"])))
     if worth > NEARLY_UNINFORMATIVE:
         return (
@@ -151,12 +151,12 @@ def _misfit_of_prior(agent: Agent, task: Task) -> str:
 
 
 def _longest_walk(task: Task) -> int:
-    """The most arms that a shortest path passes between its ends."""
+    """The most arms between the ends of any shortest path."""
     assert task.moves is not None
     hops = csgraph.shortest_path(np.isfinite(task.moves.length) & ~np.eye(task.n_arms, dtype=bool), unweighted=True)
     if not task.moves.weighted:
         return max(0, int(hops.max()) - 1)
-    # Lengths other than 1: count the hops of the paths that are really walked.
+    # With lengths other than 1, count the hops of the paths actually walked.
     at = np.broadcast_to(np.arange(task.n_arms)[:, None], (task.n_arms, task.n_arms)).copy()
     goal = np.broadcast_to(np.arange(task.n_arms), at.shape)
     n_hops = 0

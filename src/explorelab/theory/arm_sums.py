@@ -28,7 +28,7 @@ def noise_to_signal(means: npt.ArrayLike, noise_var: float) -> Floats:
     """sigma_s^2 / Delta_i^2 for each arm, the factor of every bound; NaN for best arms, which have no bound."""
     gap, noise_sd = gaps(means), np.sqrt(checked_noise_var(noise_var))
     ratio = np.full_like(gap, np.nan)
-    # a gap too small to be squared has an infinite bound, one too large none to speak of: both answers are right
+    # a gap too small to be squared has an infinite bound, one too large a bound of 0: both are right
     with np.errstate(over="ignore", under="ignore"):
         np.divide(noise_sd, gap, out=ratio, where=gap > 0)
         return np.asarray(ratio**2)
@@ -73,8 +73,8 @@ def cost_of_transitions(costs: npt.ArrayLike, transitions: npt.ArrayLike) -> Flo
 def with_best_arm(means: npt.ArrayLike, transitions: Floats) -> Floats:
     """The transitions with the best arm's filled in: one more than all the others together.
 
-    Before every move to the best arm but the first stands a move to an arm below it (appendix D, last lines). Where
-    best arms tie, moves among them are not covered and both stay NaN.
+    Before every move to the best arm except the first comes a move to an arm below it (appendix D, last lines). If best
+    arms tie, moves among them are not covered, and their transitions stay NaN.
     """
     best = gaps(means) == 0
     if best.sum() != 1:
@@ -101,7 +101,7 @@ def lai_robbins_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayL
     log_t = np.log(checked_times(times))[..., np.newaxis]
     ratio = noise_to_signal(means, noise_var)
     with np.errstate(invalid="ignore"):
-        # nothing at T = 1, however small the gap: infinity times 0 is 0 here
+        # 0 at T = 1, however small the gap: infinity times 0 is 0 here
         return np.asarray(np.where((log_t == 0) & ~np.isnan(ratio), 0.0, 2 * ratio * log_t))
 
 
@@ -109,8 +109,8 @@ def lai_robbins_visits(means: npt.ArrayLike, noise_var: float, times: npt.ArrayL
 def lai_robbins_regret(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLike) -> Floats:
     """The regret that no uniformly good algorithm can avoid in the long run.
 
-    sum_i (2 sigma_s^2 / Delta_i) log T over arms below the best: the visits of `lai_robbins_visits`, weighted by their gaps.
-    Asymptotic, as those are.
+    sum_i (2 sigma_s^2 / Delta_i) log T over arms below the best: the visits of `lai_robbins_visits`, weighted by their gaps,
+    and asymptotic like these.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def all_bounds(
     if not (math.isfinite(power) and power > 0):
         raise InputError(f"power must be a positive number, got {power}.")
     if epsilon is not None:
-        check_epsilon(epsilon)  # also where no bound makes use of it
+        check_epsilon(epsilon)  # even if no bound uses it
     between = checked_n_between(n_between, truth.size) if theorems.walks else None
     prices = None if costs is None else checked_costs(costs, truth.size)
 
@@ -137,7 +137,7 @@ def _lai_robbins(means: Floats, noise_var: float, times: Times, noise: str, why_
 def _visits_and_regret(source: Source, walks: bool, means: Floats, noise_var: float, times: Times) -> dict[str, _Column]:
     why_not = source.why_not or (_tied(means) if walks else "")
     visits, why_not = _apply(source, source.visits, source.least if walks else 1, means, noise_var, times, why_not)
-    # where every arm is a best arm the regret is 0 whatever the visits, but not where the bound is void
+    # if every arm is a best arm the regret is 0 whatever the visits, unless the bound is void
     void = bool(why_not) & np.isnan(visits).all(axis=1)
     regret = np.where(void, np.nan, regret_of_visits(means, visits))
     return {
@@ -152,7 +152,7 @@ def _transitions_and_cost(
     none = "" if source.transitions else f"The paper has no bound on the transitions of {title}."
     moves, why_not = _apply(source, source.transitions, source.least, means, noise_var, times, source.why_not or none)
     if not (source.why_not or none):
-        # with ties the arms below the best keep their bound: the numbers stay, and the sentence is added
+        # with ties, the arms below the best keep their bounds: the numbers stay, and the sentence is added
         why_not = " ".join(filter(None, (why_not, _tied(means))))
     if costs is None:
         cost, why_no_cost = np.full(times.size, np.nan), why_not or "No transition costs were given."
@@ -167,7 +167,7 @@ def _transitions_and_cost(
 def _apply(
     source: Source, bound: Bound | None, least: int, means: Floats, noise_var: float, times: Times, why_not: str
 ) -> tuple[Floats, str]:
-    """The bound at the times it covers, T at most, NaN elsewhere, and why it is NaN there."""
+    """The bound at the times it covers, capped at T, and NaN elsewhere, with the reason."""
     values = np.full((times.size, means.size), np.nan)
     if why_not or bound is None:
         return values, why_not

@@ -6,10 +6,10 @@ By `schedule_quantile_upper_bound` the third is false once
 n_i >= eta(T) = (4 sigma_s^2/Delta_i^2) (2 a log T + log(2 pi e)).
 An arm never visited has an infinite limit, so an arm that has been visited is not chosen before it.
 
-Every bound takes the true means, the variance of the reward noise and one horizon or an array of them, and answers with
-shape times + arms. Best arms have no bound on their visits: NaN. `epsilon` is free (0.0001 to 4, with
-a > 4/(3 (1 - eps^2/16)), so a > 4/3); when not given the one that makes the bound smallest at the largest T is taken.
-A prior that is nearly uninformative costs a little of a: `pull` is how far it draws estimates (`priors.prior_error`).
+Every function takes the true means, the variance of the reward noise and one horizon or an array of them, and returns an
+array of shape times + arms; NaN for best arms, whose visits have no bound. `epsilon` is free (0.0001 to 4, with
+a > 4/(3 (1 - eps^2/16)), so a > 4/3); by default it is the one with the smallest bound at the largest T. A nearly
+uninformative prior costs a little of a: `pull` is how strongly it draws estimates (`priors.prior_error`).
 """
 
 from __future__ import annotations
@@ -183,8 +183,8 @@ def graphical_visits(asked: Asked, *, n_between: int | None = None) -> Floats:
     Goal selections + walks: [eta(T) + 1 + l + 2 sum_{g <= T} P'_b(g)] + [2 sum_j S_j + 1], with j over the arms below
     the best, and b(g) the first goal selection of the block that holds the g-th. A walk passes an arm at most once, so
     transient visits are at most as many as changes of goal (appendix E).
-    Two things that appendix E passes over are put right, with p = `n_between` the most arms that a shortest path has
-    between its ends (N - 2, the worst graph, when not given).
+    Two gaps in appendix E are closed, with p = `n_between` the most arms that a shortest path has between its ends (by
+    default N - 2, the worst graph).
     (a) The goal of the block that begins with goal selection b is chosen at a *random* time, not before b, when at most
     (1 + p) b rewards have been seen. The tail bound comes from a supermartingale, so it holds at stopping times too:
     P'_b is P_b with slices up to (1 + p) b.
@@ -214,7 +214,7 @@ def graphical_visits(asked: Asked, *, n_between: int | None = None) -> Floats:
 
 
 def _enough_visits(asked: Asked, times: Times) -> Floats:
-    """eta(T) before rounding up: visits after which an arm's limit is too narrow to deceive."""
+    """eta(T) before rounding up: the visits after which an arm's limit is too narrow to mislead."""
     width = 2 * asked.power * np.log(times)[..., np.newaxis] + math.log(2 * math.pi * math.e)
     return np.asarray(4 * noise_to_signal(asked.means, asked.noise_var) * width)
 
@@ -230,7 +230,7 @@ def _goal_visits(asked: Asked, n_between: int) -> Floats:
 
 
 def _goal_transitions(asked: Asked, n_between: int) -> Floats:
-    """The bound of `block_transitions`, with frames that count goal selections and walks of n_between arms at most."""
+    """The bound of `block_transitions`, with frames that count goal selections, and walks past at most n_between arms."""
     frame = np.arange(1, int(asked.times.max()).bit_length() + 1)
     length = 2 ** (frame - 1)
     ends = 2**frame - 1
@@ -249,12 +249,12 @@ def _goal_transitions(asked: Asked, n_between: int) -> Floats:
 
 def _frame_of(times: Times) -> Times:
     """The frame that holds each time: frame k is 2^(k-1) .. 2^k - 1."""
-    # frexp reads the binary exponent exactly, where log2 may round a time just under a power of two up
+    # frexp reads the binary exponent exactly; log2 may round up a time just under a power of two
     return np.asarray(np.frexp(times.astype(np.float64))[1], dtype=np.int64)
 
 
 def _in_blocks(asked: Asked) -> Asked:
-    """The same, unless its sums over blocks would take too long."""
+    """The arguments unchanged; an error if the sums over blocks would take too long."""
     if asked.times.max() > LONGEST_BLOCK_HORIZON:
         raise InputError(
             f"times must be at most {LONGEST_BLOCK_HORIZON:,} for the corrected block bounds, got {asked.times.max():,}."

@@ -35,12 +35,12 @@ def prior_quality(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: np
 
 
 class PriorError(NamedTuple):
-    """How far a prior stands in the way of the bounds, which are for none at all; both are 0 for an uninformative one."""
+    """How far a prior violates the bounds' assumption of an uninformative one, for which both numbers are 0."""
 
     doubt: float
     """How many prior standard deviations the prior places a best arm below its true mean."""
     pull: float
-    """How far the prior draws the mean of a single reward to the wrong side, in standard deviations of the reward noise."""
+    """How far the prior pulls the mean of a single reward to the wrong side, in standard deviations of the reward noise."""
 
 
 @door
@@ -77,7 +77,7 @@ def _in_units_of(error: Floats, sd: Floats) -> Floats:
 
 
 def _checked(means: npt.ArrayLike, prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """The true means, and as many prior means and variances."""
+    """The true means, with a prior mean and variance for each."""
     truth = checked_means(means)
     mean, var = numbers("prior_mean", prior_mean), numbers("prior_var", prior_var, infinite=True)
     if (var < 0).any():

@@ -1,10 +1,10 @@
 """The bounds as published, for the schedule alpha_t = 1/(K t) with K = sqrt(2 pi e) and an uninformative prior.
 
-Their proofs treat the number of visits to an arm as independent of its rewards, which it is not (appendix G says so):
-they are what the paper plots, and simulations stay well below them, but `corrected` holds what is proved.
+Their proofs treat the number of visits to an arm as independent of its rewards, which it is not (appendix G says so). The
+paper plots these bounds, and simulations stay well below them, but only those in `corrected` are proved.
 
-Every function takes the true means, the variance of the reward noise and one horizon or an array of them, and answers
-with shape times + arms. Best arms have no bound on their visits: NaN.
+Every function takes the true means, the variance of the reward noise and one horizon or an array of them, and returns an
+array of shape times + arms; NaN for best arms, whose visits have no bound.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def block_transitions(means: npt.ArrayLike, noise_var: float, times: npt.ArrayLi
     """An upper bound on the expected transitions of block UCL into each arm until each time.
 
     (gamma_1 log 2) log log T + gamma_3: the second statement of the theorem "Regret of block UCL algorithm". The best
-    arm has 1 + the sum of the others (appendix D); where best arms tie they are NaN, as moves among them are not
-    covered, and these can be most of all moves.
+    arm has 1 + the sum of the others (appendix D); if best arms tie they are NaN, as moves among them, which can be most
+    of all moves, are not covered.
     Valid for T >= 2 and as the visits are. The proof divides visits by the block length k, but the last block of a
     frame is shorter, and on a path that chooses an arm there the step fails. `corrected` mends that.
 

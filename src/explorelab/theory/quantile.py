@@ -1,6 +1,6 @@
 """The normal quantile that sets the credible limit, and the paper's bounds on it.
 
-Everything is computed from log alpha: 2 pi alpha^2 is 0 in float64 long before alpha is.
+Everything is computed from log alpha, because 2 pi alpha^2 underflows in float64 long before alpha does.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ BETA = 1.02
 """The factor of the quantile's upper bound that the paper uses."""
 
 SMALLEST_BETA = 1.00353344137
-"""The smallest factor with which the quantile's upper bound is true, found numerically (worst at alpha = 0.006797)."""
+"""The smallest factor for which the quantile's upper bound is true, found numerically (worst at alpha = 0.006797)."""
 
 NU = 1.5
-"""The nu of appendix G's lower bound that its proofs use."""
+"""The nu that appendix G's proofs use in its lower bound."""
 
 LARGEST_NU = 1.59
 """The largest nu for which appendix G proves its lower bound."""

@@ -3,7 +3,7 @@
 Appendix G rests on a tail bound for a sum with a random number n <= t of terms (Garivier and Moulines, theorem 22): the
 range of n is cut into slices that grow by the factor 1 + eps, each slice costs one exponential bound, and so
 P(an arm's limit errs at time t) <= P_t = max(1, ceil(log t / log(1 + eps))) t^-c,  c = 3 a (1 - eps^2/16) / 4.
-The maximum is ours: at t = 1 the ceiling is 0, yet one slice is needed. c > 1 is what makes the sum of P_t finite.
+The maximum is ours: at t = 1 the ceiling is 0, yet one slice is needed. The sum of P_t is finite because c > 1.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SMALLEST_POWER = 4 / 3
 """The a above which appendix G has a bound, for a small enough eps."""
 
 LEAST_POWER = SMALLEST_POWER * (1 + 1e-8)
-"""The a from which on it can be computed: nearer to 4/3 no eps is left."""
+"""The smallest a for which the bound can be computed: nearer to 4/3 no eps is left."""
 
 SMALLEST_EPSILON = 1e-4
-"""Smaller eps are true too, but need more than log T / eps slices, and no bound is better for them."""
+"""A smaller eps is valid too, but needs more than log T / eps slices and never gives a better bound."""
 
 MARGIN = 1e-9
-"""How far c must be above 1: nearer, the zeta functions below, which grow like 1/(c - 1), cancel to noise."""
+"""How far c must be above 1: any nearer, the zeta functions below, which grow like 1/(c - 1), cancel to noise."""
 
 FIRST_QUANTILE = float(upper_quantile(1 / CREDIBILITY_SCALE))
 """z_1 = Phi^-1(1 - 1/K) = 0.7, the smallest quantile of the schedule: it grows with t."""
@@ -40,7 +40,7 @@ LONGEST_BLOCK_HORIZON = 10**8
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Raise if it is not an epsilon of appendix G."""
+    """Raise if this is not a valid epsilon of appendix G."""
     if not (math.isfinite(epsilon) and SMALLEST_EPSILON <= epsilon < 4):
         raise InputError(f"epsilon must be at least {SMALLEST_EPSILON} and below 4, got {epsilon}.")
 
@@ -65,16 +65,16 @@ class Tail(NamedTuple):
 
 
 def power_left(power: float, pull: float) -> float:
-    """What a prior that draws estimates by `pull` leaves of the power a: a (1 - pull/z_1)^2; nothing if it draws too far.
+    """What is left of the power a under a prior that draws estimates by `pull`: a (1 - pull/z_1)^2, or 0 if pull >= z_1.
 
-    A limit then errs only if a sample mean is off by z_t - pull standard errors, in place of z_t. Quantiles grow from z_1
-    on, so z_t - pull >= (1 - pull/z_1) z_t, and P_t holds with the power that makes its z_t so much smaller.
+    A limit then errs only if a sample mean is off by z_t - pull standard errors instead of z_t. Quantiles grow from z_1,
+    so z_t - pull >= (1 - pull/z_1) z_t, and P_t holds with the power that makes z_t smaller by that factor.
     """
     return power * max(0.0, 1 - pull / FIRST_QUANTILE) ** 2
 
 
 def tail_of(power: float, pull: float, epsilon: float | None, times: npt.ArrayLike) -> Tail:
-    """What the sums of P_t need: the power that the prior leaves, and epsilon, the best one where none is given."""
+    """What the sums of P_t need: the power that the prior leaves, and epsilon, by default the best one."""
     left = power_left(power, pull)
     return Tail(left, best_epsilon(left, times) if epsilon is None else epsilon)
 
@@ -109,7 +109,7 @@ def sum_over_times(times: npt.ArrayLike, power: float, epsilon: float) -> Floats
 
 
 def block_layout(last: int) -> tuple[Times, Times]:
-    """Start times and lengths of the blocks that start until `last`: frame k holds 2^(k-1) choices in blocks of k.
+    """Start times and lengths of the blocks that start by `last`: frame k holds 2^(k-1) choices in blocks of k.
 
     Section VI; the last block of a frame is shorter where k does not divide 2^(k-1).
     """
@@ -122,9 +122,9 @@ def block_layout(last: int) -> tuple[Times, Times]:
 def sum_over_blocks(times: npt.ArrayLike, power: float, epsilon: float, n_between: int = 0) -> Floats:
     """The sum over choices t = 1..T of P at the start of the block that holds t, for each horizon T.
 
-    Every block counts with its length, the short last ones and the one that T cuts off with what they really have.
-    On a graph T counts goal selections, `n_between` arms at most lie between two goals, and at most
-    (1 + n_between) tau rewards have been seen at the start of the block whose goal selections start with the tau-th.
+    Every block counts with its actual length, including short last blocks and the one that T cuts off. On a graph T
+    counts goal selections, at most `n_between` arms lie between two goals, and at most (1 + n_between) tau rewards have
+    been seen at the start of the block whose goal selections start with the tau-th.
     Valid for c > 1 and T up to 2e8.
     """
     horizons = checked_times(times)
@@ -154,7 +154,7 @@ def best_epsilon(power: float, times: npt.ArrayLike) -> float:
     if not (math.isfinite(power) and power > SMALLEST_POWER):
         raise InputError(f"power must be above 4/3 for a corrected bound, got {power}.")
     longest = int(checked_times(times).max())
-    # the range ends where c = 1; staying off the end keeps c above the margin of `tail_exponent`
+    # the range ends where c = 1; staying away from the end keeps c above the margin of `tail_exponent`
     room = 1 - (1 + 2 * MARGIN) * SMALLEST_POWER / power
     lowest, highest = SMALLEST_EPSILON, 4 * math.sqrt(max(room, 0.0)) * 0.999
     if highest <= lowest:
@@ -171,7 +171,7 @@ def best_epsilon(power: float, times: npt.ArrayLike) -> float:
 def _slice_edges(epsilon: float, top: int) -> Floats:
     """1, 1 + eps, (1 + eps)^2, ... up to the first that is not below `top`.
 
-    Powers and not a quotient of logarithms: log 8 / log 2 may come out above 3, and its ceiling is then 4.
+    Uses powers, not a quotient of logarithms: log 8 / log 2 may come out above 3, and its ceiling would be 4.
     """
     n_edges = math.ceil(math.log(max(top, 2)) / math.log1p(epsilon)) + 2
     return np.asarray((1 + epsilon) ** np.arange(n_edges, dtype=np.float64))

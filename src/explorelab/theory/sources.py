@@ -1,4 +1,4 @@
-"""Which theorem speaks of which algorithm, and what each needs of the agent and the task."""
+"""Which theorems cover which algorithm, and what each requires of the agent and the task."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Theorems(NamedTuple):
     corrected_visits: Bound
     published_transitions: Bound | None = None
     corrected_transitions: Bound | None = None
-    in_blocks: bool = False  # corrected bounds add up over blocks, so not over any number of them
-    walks: bool = False  # on a graph: visits include walks, and so need what a bound on transitions needs
+    in_blocks: bool = False  # whether corrected bounds add up over blocks, whose number is then limited
+    walks: bool = False  # on a graph, visits include walks, so they need what a bound on transitions needs
 
 
 THEOREMS: dict[str, Theorems] = {
@@ -63,7 +63,7 @@ THEOREMS: dict[str, Theorems] = {
 
 
 class Source(NamedTuple):
-    """One of the two bodies of theory, ready for a task: what it bounds, from when on, and why perhaps not at all."""
+    """Published or corrected bounds, prepared for a task: what they bound, from which time on, or why they do not apply."""
 
     visits: Bound
     transitions: Bound | None
@@ -74,7 +74,7 @@ class Source(NamedTuple):
 
 
 def misfit_of(theorems: Theorems, scale: float, graph: bool) -> str:
-    """Why none of the paper's upper bounds fits the agent and the task, or nothing."""
+    """Why none of the paper's upper bounds covers the agent and the task; empty if they do."""
     if graph and not theorems.walks:
         return f"The bounds of {theorems.title} assume that any arm can be chosen next; here a graph restricts moves."
     if not math.isclose(scale, CREDIBILITY_SCALE, rel_tol=1e-6):
@@ -101,7 +101,7 @@ def published_source(theorems: Theorems, misfit: str, power: float, beta: float)
 def corrected_source(
     theorems: Theorems, misfit: str, power: float, pull: float, epsilon: float | None, between: int | None, longest: int
 ) -> Source:
-    """The corrected bounds for one algorithm, which are for a > 4/3; the best epsilon where none is given."""
+    """The corrected bounds for one algorithm, which are for a > 4/3; by default with the best epsilon."""
     visits, moves = theorems.corrected_visits, theorems.corrected_transitions
     most = LONGEST_BLOCK_HORIZON if theorems.in_blocks else LARGEST_TIME
     left = power_left(power, pull)
@@ -110,7 +110,7 @@ def corrected_source(
         wrong_power += f", of which the prior leaves {left:.4g}." if power > LEAST_POWER else "."
         return Source(visits, moves, 1, most, _conditions(theorems, "a > 4/3"), misfit or wrong_power)
     chosen = best_epsilon(left, longest) if epsilon is None else epsilon
-    tail_exponent(left, chosen)  # an epsilon too large for the power is refused, whether or not it is needed
+    tail_exponent(left, chosen)  # refuses an epsilon too large for the power, even if it is not needed
     options = {"power": power, "epsilon": chosen, "pull": pull}
     when = _conditions(theorems, f"a = {power:g} (epsilon = {chosen:.4g})")
     moves = moves and partial(moves, **options)

@@ -6,11 +6,11 @@ Conditioning on a reward r from arm i (covariance form; the paper's precision fo
     mu    += v (r - mu[i]) / sqrt(noise_var + Sigma[i, i])
     Sigma -= v v'
 
-At first only the rows v_1 .. v_t are kept, and the one column of Sigma that a step needs is made of them: O(arms x t), least
-while t is small. After `ROWS_PER_ARM` x arms steps they are subtracted from the prior once and for all, and Sigma itself is
-kept: O(arms^2) whatever t is. When that happens, and how many rows there is room for, does not depend on the horizon: the
-first steps are the same, bit for bit, however many follow. Every number of an arm is made by the same operations in the same
-order as any other's, so that arms which are alike by symmetry stay alike.
+At first only the rows v_1 .. v_t are kept, and each step computes the one column of Sigma that it needs from them: O(arms x
+t), cheaper while t is small. After `ROWS_PER_ARM` x arms steps they are subtracted from the prior once and for all, and
+Sigma itself is kept: O(arms^2) whatever t is. When this happens, and how many rows there is room for, does not depend on the
+horizon, so the first steps are the same, bit for bit, however many follow. The same operations in the same order compute
+every arm's numbers, so that arms that are alike by symmetry stay alike.
 
 Rules that draw from the joint belief need a square root S of Sigma = S S', conditioned by Potter's update.
 """
@@ -30,13 +30,13 @@ from explorelab.agents.learners.independent import before_each
 from explorelab.agents.learners.kernels import KERNELS, correlation
 
 ROWS_PER_ARM = 4
-"""Rows cost arms x t a step, the covariance about 2 arms^2; measured to cross at t = 8 N for 25 arms, 4 N for 100."""
+"""A step costs arms x t with rows, about 2 arms^2 with the covariance; measured equal at t = 8 N (25 arms), 4 N (100)."""
 
 FIRST_ROOM = 24
-"""Room for rows doubles in stages: each is compiled apart, and each row not yet there is a row not multiplied."""
+"""Room for rows doubles from stage to stage: each stage is compiled separately, but multiplies fewer empty rows."""
 
 GRAIN = 32
-"""By how many units in the last place of prior_var / noise_sd two values may differ through rounding alone."""
+"""How many units in the last place of prior_var / noise_sd two values may differ by through rounding alone."""
 
 
 class CorrelatedBelief(NamedTuple):
@@ -46,12 +46,12 @@ class CorrelatedBelief(NamedTuple):
     var: Value
     rows: Float[Array, "row arm"]
     arms: Int[Array, " row"]
-    """Which arm each row came from; -1 for rows not yet there."""
+    """The arm each row came from; -1 for empty rows."""
     n_seen: Int[Array, ""]
     cov: Float[Array, "arm arm"] | None = None
     """None while there are rows."""
     counted: Value | None = None
-    """How often each arm had been seen when the rows were given up, and since."""
+    """How often each arm has been seen; None while there are rows."""
 
     @property
     def sd(self) -> Value:
@@ -60,7 +60,7 @@ class CorrelatedBelief(NamedTuple):
 
     @property
     def plays(self) -> Value:
-        """How often each arm has been seen; counted from rows when asked, which is cheaper than at every step."""
+        """How often each arm has been seen; counted from the rows on demand, which is cheaper than at every step."""
         if self.counted is not None:
             return self.counted
         return (self.arms[:, None] == jnp.arange(self.mean.shape[0])).sum(0, dtype=jnp.int32)
@@ -91,7 +91,7 @@ def init_correlated(params: Params, n_arms: int) -> CorrelatedBelief:
 
 
 def _rooms(n_arms: int) -> list[int]:
-    """How many rows there is room for, stage after stage."""
+    """How many rows there is room for in each stage."""
     rooms, most = [FIRST_ROOM], ROWS_PER_ARM * n_arms
     while 2 * rooms[-1] < most:
         rooms.append(2 * rooms[-1])
@@ -99,7 +99,7 @@ def _rooms(n_arms: int) -> list[int]:
 
 
 def stages_of_rooms(n_arms: int, horizon: int) -> tuple[int, ...]:
-    """The times until which each room lasts; what is left after the last goes without rows."""
+    """The time at which each stage ends; a stage beyond the largest room keeps no rows."""
     return (*(room for room in _rooms(n_arms) if room < horizon), horizon)
 
 
@@ -139,7 +139,7 @@ def update_correlated(
     row = column * scale
     after = belief._replace(
         mean=belief.mean + row * ((reward - belief.mean[arm]) * scale),
-        # Rounding may take a variance that is really zero a hair below it.
+        # Rounding may push a variance of zero slightly below it.
         var=jnp.maximum(belief.var - row**2, 0),
         n_seen=belief.n_seen + 1,
     )
@@ -153,7 +153,7 @@ def update_correlated(
 
 
 class ReplayedBelief(NamedTuple):
-    """What was believed before each trial of a block."""
+    """The belief before each trial of a block."""
 
     mean: Float[Array, "trial arm"]
     sd: Float[Array, "trial arm"]
@@ -161,9 +161,9 @@ class ReplayedBelief(NamedTuple):
 
 
 def replay_rows(params: Params, n_arms: int, told: Told) -> ReplayedBelief:
-    """The belief before every trial: with the choices given, the rows are one Cholesky factor and one triangular solve.
+    """The belief before every trial: given the choices, the rows take one Cholesky factor and one triangular solve.
 
-    Trials not observed are made independent of everything, so that their rows are zero.
+    Unobserved trials are made independent of everything, so that their rows are zero.
     """
     cov, mean = params["prior_cov"], _prior_mean(params, n_arms)
     seen = told.observed.astype(cov.dtype)
@@ -209,7 +209,7 @@ def _prior_cov(kernel: str | None, params: Params, distances: Float[Array, "arm 
         cov = params["prior_var"] * correlation(KERNELS[kernel], distances, jnp.asarray(params["length_scale"]))
         params = {**params, "prior_cov": cov}
     cov = params["prior_cov"]
-    # What is subtracted from the prior variance leaves its rounding behind: of this size in a mean or a standard deviation.
+    # Subtracting from the prior variance leaves rounding errors of this size in a mean or a standard deviation.
     grain = GRAIN * jnp.finfo(cov.dtype).eps * jnp.diag(cov).max() * lax.rsqrt(params["noise_var"])
     return {**params, "grain": grain}
 
@@ -224,7 +224,7 @@ def _prior_root(kernel: str | None, params: Params, distances: Float[Array, "arm
 def correlated(kernel: str | None) -> Learner:
     """The correlated learner for a named kernel, or for a prior covariance given as a matrix (`None`).
 
-    Cached, so that agents built twice are the same constant to `jit`.
+    It is cached, so that an agent built twice is the same constant to `jit`.
     """
     return Learner(
         name="correlated",

@@ -22,13 +22,13 @@ class IndependentBelief(NamedTuple):
     mean: Value
     sd: Value
     plays: Value
-    """Rewards seen, n_i: counted apart from the prior's share, in which a whole reward can be too little to register."""
+    """Rewards seen, n_i: counted separately from the prior's weight, beside which one reward may be too little to count."""
 
 
 def prior_weight(params: Params) -> Float[Array, "*arm"]:
     """delta^2 = sigma_s^2 / sigma_0^2, what the prior counts as in rewards; 0 if uninformative (prior_var = inf)."""
     certain = jnp.asarray(params["prior_var"]) == 0
-    # A prior of variance 0 outweighs everything, in a way that has a derivative along the noise.
+    # A prior of variance 0 outweighs everything; written so that it has a derivative along the noise.
     return jnp.where(certain, jnp.inf, params["noise_var"] / jnp.where(certain, 1.0, params["prior_var"]))
 
 
@@ -47,7 +47,7 @@ def update_independent(
 ) -> IndependentBelief:
     """mu_i = (delta^2 mu_i^0 + n_i mbar_i) / (delta^2 + n_i), sigma_i^2 = sigma_s^2 / (delta^2 + n_i) (section IV.A).
 
-    The sd is stored rather than computed from the weight at each decision: one square root a step, not one an arm.
+    The sd is stored rather than computed from the weight at each decision: one square root per step, not one per arm.
     """
     plays = belief.plays[arm] + 1
     from_prior = prior_weight(params)
@@ -65,7 +65,7 @@ def plays_of(params: Params, belief: IndependentBelief | SampleBelief) -> Value:
 
 
 def before_each(steps: Float[Array, "trial arm"]) -> Float[Array, "trial arm"]:
-    """What had added up before each trial; as a product with ones below the diagonal, which XLA runs faster than sums."""
+    """The sum before each trial, as a product with ones below the diagonal, which XLA runs faster than cumulative sums."""
     return jnp.tril(jnp.ones((steps.shape[0], steps.shape[0]), steps.dtype), -1) @ steps
 
 

@@ -41,7 +41,7 @@ def update_kalman(params: Params, belief: KalmanBelief, arm: Int[Array, ""], rew
     gain = belief.var[arm] / (belief.var[arm] + params["noise_var"])
     return KalmanBelief(
         mean=belief.mean.at[arm].add(gain * (reward - belief.mean[arm])),
-        # Not var (1 - gain): where the prior is far wider than the noise, the gain is 1 but for rounding.
+        # Not var (1 - gain): where the prior is far wider than the noise, the gain rounds to 1.
         var=belief.var.at[arm].set(gain * params["noise_var"]) + params["drift_var"],
         plays=belief.plays.at[arm].add(1),
     )
@@ -131,7 +131,7 @@ def init_count(params: Params, n_arms: int) -> CountBelief:
 
 
 def update_count(params: Params, belief: CountBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> CountBelief:
-    """One more of this arm."""
+    """The counts with one more for this arm."""
     return CountBelief(belief.plays.at[arm].add(1))
 
 

@@ -89,7 +89,7 @@ def variance_greedy(
     learner, params = kernel_prior(0.0, prior_var, length_scale, kernel, prior_cov, noise_var)
     params |= values(temperature=temperature)
     rule = Rule(learner, limits.uncertainty, choice.softmax_constant, commitment.every_step)
-    # The reward does not matter, so neither does the prior mean; sd and temperature have one scale between them.
+    # Rewards do not matter, so neither does the prior mean; only the ratio of sd to temperature matters.
     free = tuple(name for name in ("length_scale", "temperature") if name in params)
     return Design(rule, params, free=free)
 
@@ -169,6 +169,6 @@ _unmoved = trackers.counting
 
 
 def _kalman(prior_mean: Any, prior_var: Any, drift_var: Any, noise_var: Any) -> dict[str, Any]:
-    # A gain of infinity over infinity is none: the filter needs a finite prior.
+    # A gain of infinity over infinity is undefined: the filter needs a finite prior.
     prior = {**values(prior_mean=prior_mean), "prior_var": value("prior_var", prior_var, infinite=False)}
     return prior | values(drift_var=drift_var, noise_var=noise_var)

@@ -1,4 +1,4 @@
-"""The rules that the paper compares itself with, each as stated in its own source."""
+"""The rules that the paper's algorithms are compared with, each as stated in its own source."""
 
 from __future__ import annotations
 

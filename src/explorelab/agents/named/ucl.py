@@ -26,13 +26,13 @@ CREDIBILITY_SCALE = math.sqrt(2 * math.pi * math.e)
 """K of the paper's theorems, sqrt(2 pi e)."""
 
 PRIOR = ("prior_mean", "prior_var", "length_scale")
-"""The parameters of a prior that are one number each, of which a correlated one has all."""
+"""The parameters of a prior that are single numbers; a correlated prior has all of them."""
 
 
 def gaussian_prior(
     prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
 ) -> tuple[Learner, dict[str, Any]]:
-    """The learner that a prior asks for, and its parameters: independent unless a covariance or length scale is given."""
+    """The learner for a prior, and its parameters: independent unless a covariance or length scale is given."""
     params = values(prior_mean=prior_mean, noise_var=noise_var)
     if prior_cov is not None:
         params |= values(prior_cov=prior_cov)
@@ -58,19 +58,19 @@ def gaussian_prior(
 def kernel_prior(
     prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
 ) -> tuple[Learner, dict[str, Any]]:
-    """As `gaussian_prior`, for agents with a kernel by default: its defaults mean nothing beside a matrix."""
+    """As `gaussian_prior`, for agents that have a kernel by default: given a matrix, these defaults are ignored."""
     if prior_cov is not None:
         prior_var, length_scale = math.inf, 0.0
     return gaussian_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
 
 
 def greedy(ties: str) -> ChoiceRule:
-    """The rule that takes the best arm, with this way of breaking ties."""
+    """The rule that takes the best arm and breaks ties in this way."""
     return checks.one_of("tie rule", ties, choice.GREEDY)
 
 
 def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRule, dict[str, Any]]:
-    """The softmax rule with this cooling schedule, and its parameter; one that belongs to another schedule is an error."""
+    """The softmax rule with this cooling schedule, and its parameter; a parameter of another schedule is an error."""
     rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
     for name, given, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
         if given is not None and cooling != belongs:
@@ -83,7 +83,7 @@ def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRu
 
 
 def free_prior(params: dict[str, Any]) -> tuple[str, ...]:
-    """The parameters of a prior in which people differ; those given for each arm, or as a matrix, are not sought."""
+    """The parameters of a prior in which people differ; those given per arm or as a matrix are not estimated."""
     return tuple(name for name in PRIOR if name in params and np.ndim(params[name]) == 0)
 
 
@@ -138,7 +138,7 @@ def stochastic_ucl(
 
 
 COMMITMENTS = commitment.COMMITMENTS
-"""Bound here because the builder above has a parameter of the module's name."""
+"""Named here because the builder above has a parameter with the module's name."""
 
 
 @named_agent

@@ -2,10 +2,10 @@
 
     P_i = integral over x of  n(x; mu_i, s_i)  product over j != i of Phi((x - mu_j) / s_j)
 
-by Gauss-Legendre quadrature between points that suit every arm at once, because one arm's integrand has steps as wide as
-the sds of the others: where each Phi rises, and around the peak of each integrand. The integrand of arm i is log-concave
-and bends at least as much as its own density, so that it has one peak and nothing is left eight s_i away from it, wherever
-the peak may be: the probabilities of improbable arms have as many digits as the others.
+by Gauss-Legendre quadrature between points shared by all arms: where each Phi rises (because one arm's integrand has steps
+as wide as the sds of the others), and around the peak of each integrand. The integrand of arm i is log-concave, with at
+least the curvature of the arm's own density, so it has one peak and is negligible eight s_i away from it, wherever the peak
+lies. So the probabilities of improbable arms are as accurate as the others.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from jaxtyping import Array, Bool, Float
 from explorelab.agents.factors import Available, Value
 
 _RISE = np.array([-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5])
-"""Where a Phi rises, in its own sds."""
+"""Points where a Phi rises, in its own sds."""
 _STEPS = 8.0 / 2.5 ** np.arange(8)
 _AROUND_PEAK = np.concatenate([-_STEPS, [0.0], _STEPS])
-"""Around the peak of an integrand, in the arm's own sds: ever finer, because its slopes can be steeper than the arm's."""
+"""Points around the peak of an integrand, in the arm's own sds: ever finer, as its slopes can be steeper than the arm's."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _BISECTIONS = 32
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def log_probs_of_best(mean: Value, sd: Value, available: Available) -> Value:
-    """Log-probability that each available arm is the best; arms of infinite sd come first, one of them at random."""
+    """Log-probability that each available arm is the best; arms with infinite sd come first, all equally likely."""
     allowed = jnp.ones(mean.shape, bool) if available is None else available
     first = jnp.isinf(sd) & allowed
     known = allowed & ~jnp.isinf(sd)
     n_first = first.sum()
     log_first = jnp.where(first, -jnp.log(jnp.maximum(n_first, 1).astype(mean.dtype)), -jnp.inf)
-    # Where none is known there is still something to integrate, so that nothing becomes NaN.
+    # If no arm is known, integrate anyway, so that nothing becomes NaN.
     among = known | ~known.any()
     of_known = _log_probs(*_standardised(mean, jnp.where(jnp.isinf(sd), 1.0, sd), among), among)
     return jnp.where(n_first > 0, log_first, of_known)
 
 
 def _standardised(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> tuple[Value, Value]:
-    """Means and sds in units of the largest difference or sd, from the best mean on; no sd is quite 0."""
+    """Means relative to the best, and sds, in units of the largest difference or sd; no sd is exactly 0."""
     best = lax.stop_gradient(jnp.where(among, mean, -jnp.inf).max())
     away = jnp.where(among, mean - best, 0.0)
     sd = jnp.where(among, sd, 0.0)
@@ -71,7 +71,7 @@ def _nodes(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> tuple[Float[Ar
     peak = _peaks(mean, sd, among)
     ends = jnp.concatenate([mean + jnp.asarray(_RISE, mean.dtype)[:, None] * sd,
                             peak + jnp.asarray(_AROUND_PEAK, mean.dtype)[:, None] * sd])  # fmt: skip
-    ends = jnp.sort(jnp.where(among, ends, 0.0).ravel())  # the best mean, once more, for arms that are not there
+    ends = jnp.sort(jnp.where(among, ends, 0.0).ravel())  # for arms left out, the best mean again
     half = (ends[1:] - ends[:-1]) / 2
     x = (ends[1:] + ends[:-1])[:, None] / 2 + half[:, None] * jnp.asarray(_NODES, mean.dtype)
     weight = half[:, None] * jnp.asarray(_WEIGHTS, mean.dtype)
@@ -90,17 +90,17 @@ def _peaks(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> Value:
         rising = jnp.where(off, steepness, 0.0).sum(1) > (x - mean) / sd**2
         return jnp.where(rising, x, low), jnp.where(rising, high, x)
 
-    # At its own mean the integrand of an arm rises; above all arms by far it falls.
+    # An arm's integrand rises at the arm's own mean and falls far above all arms.
     low, high = lax.fori_loop(0, _BISECTIONS, halve, (mean, jnp.full_like(mean, (mean + 10 * sd).max())))
     return (low + high) / 2
 
 
 _FAR = -15.0
-"""Below, the asymptotic series is exact to 1e-10, and its derivatives are right at any distance."""
+"""Below this, the asymptotic series is exact to 1e-10, and its derivatives are right at any distance."""
 
 
 def _log_cdf(z: Float[Array, ...]) -> Float[Array, ...]:
-    """log Phi(z); the library's own derivative is the exponential of a difference, which loses all digits far away."""
+    """log Phi(z); the library's own derivative is the exponential of a difference, which loses all digits in the tail."""
     far = z < _FAR
     away = jnp.where(far, z, _FAR)
     inverse = 1 / away**2

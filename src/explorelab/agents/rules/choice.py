@@ -23,12 +23,12 @@ def _among(value: Value, available: Available) -> Value:
 
 def _best(params: Params, belief: Any, value: Value, available: Available) -> Bool[Array, " arm"]:
     best = is_best(params, belief, _among(value, available))
-    # Where every available arm is worth -inf, so is what stands for the others.
+    # Unavailable arms have the value -inf, and available ones may too.
     return best if available is None else best & available
 
 
 def log_of(probability: Value) -> Value:
-    """The logarithm; -inf for a probability of 0, whose derivative is then 0 and not 0 / 0."""
+    """The logarithm; -inf for a probability of 0, with derivative 0 rather than 0 / 0."""
     possible = probability > 0
     return jnp.where(possible, jnp.log(jnp.where(possible, probability, 1.0)), NEVER)
 
@@ -83,14 +83,14 @@ def boltzmann(value: Value, temperature: Float[Array, ""], available: Available)
     """Log of exp(Q_i / v) / sum_j exp(Q_j / v), with the paper's conventions at the edges.
 
     v = 0 is a uniform choice among the best arms, v = inf a uniform choice among all; arms of infinite value (not yet
-    seen, under an uninformative prior) are chosen before all others, uniformly. What is too far below the best to be
-    chosen at all, however little the parameters change, has no derivative either.
+    seen, under an uninformative prior) are chosen before all others, uniformly. An arm too far below the best to be
+    chosen at all, even if the parameters change a little, has no derivative either.
     """
     value = _among(value, available)
     top = lax.stop_gradient(value.max())  # it cancels
     finite, alike = jnp.isfinite(value), jnp.isinf(temperature)
     below = jnp.where(finite, value - top, 0.0)
-    # A derivative is taken of both branches of a `where`: first see what can be divided, then divide that alone.
+    # Both branches of a `where` are differentiated: first find what can be divided, then divide only that.
     reached = finite & ~alike & jnp.isfinite(below / jnp.where(alike, 1.0, temperature))
     logits = jnp.where(reached, below, 0.0) / jnp.where(reached, temperature, 1.0)
     best = ~(value < top) | ((temperature == 0) & same(value, top))
@@ -102,7 +102,7 @@ def boltzmann(value: Value, temperature: Float[Array, ""], available: Available)
 def draw_from(log_probs: Value, uniform: Float[Array, ""]) -> Int[Array, ""]:
     """The arm at which the cumulative probability first reaches `uniform`; never an arm of probability 0."""
     cumulative = jnp.cumsum(jnp.exp(log_probs))
-    # Strictly below a share of the actual total: rounding in the sum can then not point past the last arm.
+    # Strictly below a share of the actual total, so that rounding in the sum cannot point past the last arm.
     return (cumulative < uniform * cumulative[-1]).sum(dtype=jnp.int32)
 
 
@@ -112,7 +112,7 @@ def _constant(params: Params, value: Value, moment: Moment, available: Available
 
 def _logarithmic(params: Params, value: Value, moment: Moment, available: Available) -> Float[Array, ""]:
     log_t = jnp.log(moment.t.astype(value.dtype))
-    # Infinite at t = 1, whatever nu: said in a way that its derivative is zero there, and not 0/0.
+    # Infinite at t = 1, whatever nu; written so that its derivative there is zero, not 0/0.
     started = log_t > 0
     return jnp.where(started, params["cooling_rate"] / jnp.where(started, log_t, 1.0), jnp.inf)
 
@@ -125,7 +125,7 @@ def smallest_gap(value: Value, available: Available = None) -> Float[Array, ""]:
     gaps = jnp.where(same(ordered[1:], ordered[:-1]), 0.0, ordered[1:] - ordered[:-1])
     if available is None:
         return gaps.min()
-    # Arms that are not available are sorted to the front; a single one that is has no gap.
+    # Unavailable arms are sorted to the front; a single available arm has no gap.
     n = available.sum()
     between_available = jnp.arange(value.shape[0] - 1) >= value.shape[0] - n
     return jnp.where(n < 2, 0.0, jnp.where(between_available, gaps, jnp.inf).min())
@@ -177,13 +177,14 @@ def _draw_uniform(
 
 
 uniform = ChoiceRule("uniform", _log_probs_uniform, _draw_uniform)
-"""Every available arm with equal probability."""
+"""Chooses every available arm with equal probability."""
 
 
 def _log_probs_wsls(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-    """Stay with probability win_stay or 1 - lose_shift, otherwise any other available arm alike.
+    """Stay with probability win_stay or 1 - lose_shift; otherwise all other available arms are equally likely.
 
-    Uniform before the first choice, and where staying is not possible; staying is certain where nothing else is.
+    The choice is uniform before the first choice and where staying is impossible; staying is certain if no other arm is
+    available.
     """
     allowed = jnp.ones(value.shape, bool) if available is None else available
     last = _arms(value) == moment.position
@@ -203,7 +204,7 @@ def _draw_wsls(
 
 
 win_stay_lose_shift = ChoiceRule("win-stay-lose-shift", _log_probs_wsls, _draw_wsls)
-"""For the learner that remembers whether it won."""
+"""Needs the learner that remembers whether the last reward was a win."""
 
 
 # Epsilon-greedy -------------------------------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ def _log_probs_independent(params: Params, belief: Any, value: Value, moment: Mo
 
 
 probability_matching = ChoiceRule("probability-matching", _log_probs_independent, _draw_independent)
-"""Each arm with the probability that it is the best, independent arms (Thompson 1933)."""
+"""Chooses each arm with the probability that it is the best, for independent arms (Thompson 1933)."""
 
 
 def _draw_joint(
@@ -266,7 +267,7 @@ def _draw_joint(
 
 
 def _log_probs_joint(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-    """By counting 4 096 joint draws with a fixed key: no closed form exists for correlated arms. Not fit to score by."""
+    """Counted from 4 096 joint draws with a fixed key: correlated arms have no closed form. Too coarse to score choices."""
     draws = jax.random.normal(jax.random.key(0), (4096, belief.mean.shape[0]), belief.mean.dtype)
     drawn = belief.mean + draws @ belief.root.T
     best = jax.vmap(lambda one: _best(params, belief, one, available))(drawn)
@@ -274,4 +275,4 @@ def _log_probs_joint(params: Params, belief: Any, value: Value, moment: Moment, 
 
 
 probability_matching_joint = ChoiceRule("probability-matching-joint", _log_probs_joint, _draw_joint, exact=False)
-"""Each arm with the probability that it is the best, correlated arms (a square-root belief is needed)."""
+"""Chooses each arm with the probability that it is the best, for correlated arms; needs a square-root belief."""

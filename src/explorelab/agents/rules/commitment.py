@@ -26,8 +26,8 @@ def frame_length(params: Params, belief: object, arm: Int[Array, ""], n_goals: I
 def _aht_frames(n_frames: int = 6) -> tuple[np.ndarray, np.ndarray]:
     """Where each frame of Agrawal, Hedge & Teneketzis (1988) ends, in choices after the first round, and its block length.
 
-    Frame f holds blocks of f choices, as many whole ones as bring the total to 2^(f^2), so that switches grow more slowly
-    than log n; six frames pass any 32-bit horizon.
+    Frame f holds whole blocks of f choices, as many as bring the total to 2^(f^2), so that switches grow more slowly than
+    log n; six frames exceed any 32-bit horizon.
     """
     ends, end = [], 0
     for f in range(1, n_frames + 1):
@@ -61,4 +61,4 @@ aht_frames = Commitment("aht-frames", aht_length)
 ucb2_epochs = Commitment("ucb2-epochs", epoch_length)
 
 COMMITMENTS: dict[str, Commitment] = {"every-step": every_step, "frames": frames}
-"""What any of the paper's agents may be given; the others belong to one rule each."""
+"""The commitments that any of the paper's agents may have; each of the others belongs to one rule."""

@@ -1,23 +1,23 @@
 """The Gittins index of a Gaussian arm whose reward variance is known.
 
 The belief about the arm's mean is N(mu, noise_var / n), where n is the weight of the belief in observations: noise_var /
-prior_var, and one more for every reward seen. Moving or stretching the rewards moves or stretches the index with them, so
+prior_var, plus one for every reward seen. Shifting or scaling the rewards shifts or scales the index with them, so
 
     index = mu + sqrt(noise_var) * g(n, discount)
 
-and there is one curve g to compute for each discount (Gittins, Glazebrook & Weber 2011, table 8.1, lists
-n sqrt(1 - discount) g). With y the mean less the pay of a known arm, in units of sqrt(noise_var), and a the discount,
+and only one curve g per discount has to be computed (Gittins, Glazebrook & Weber 2011, table 8.1, lists
+n sqrt(1 - discount) g). With a the discount and y the mean minus the reward of a known arm, in units of sqrt(noise_var),
 
     V(y, n) = max(0, Q(y, n)),   Q(y, n) = y + a E V(y', n + 1),   y' ~ N(y, 1 / (n (n + 1))),   Q(-g(n), n) = 0
 
-is solved backwards in n. At both ends g is a power of n. One look settles an arm about which nothing is known. An arm about
-which much is known is a random walk with steps of 1 / n, to be left once it has fallen by the mean of what its maximum would
-be at a geometric time, which Spitzer's identity gives:
+is solved backwards in n. At both ends g is a power of n. If almost nothing is known about an arm, a single reward settles
+its mean. If much is known, its mean is a random walk with steps of size 1 / n, and the arm is left once the walk has fallen
+by its expected maximum at a geometric time, which Spitzer's identity gives:
 
     n -> 0:     g = k / sqrt(n),   k = a / (1 - a) (phi(k) - k Phi(-k))
     n -> inf:   g = c / n,         c = sum over j >= 1 of a^j / sqrt(2 pi j)
 
-Both are also upper bounds of g at every n.
+Both limits are also upper bounds on g at every n.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from jaxtyping import Float, Int
 from explorelab.errors import InputError
 
 MIN_DISCOUNT, MAX_DISCOUNT = 1e-6, 0.9999
-"""Below, g drowns in rounding; above, the backward pass takes minutes."""
+"""Below the minimum, g drowns in rounding error; above the maximum, the backward pass takes minutes."""
 
 _LOG_WEIGHT = np.linspace(math.log(1e-6), math.log(1e9), 865)
 _FRACTIONS = (0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3, 0.45, 0.6, 0.8)
-_FORK = 32  # the weight from which passes at fractional weights start
-_TOP, _BURN_IN = 7.0, 9.0  # largest weight used, and steps above it, in units of the horizon -1 / log(discount)
-_RESOLUTION = 0.125  # spacing of the lattice in steps' standard deviations
-_REGRID = 1.3  # how much the steps may grow before the lattice is laid out anew
-_DECAY = 8.0  # how many e-folds of what stopping adds the lattice spans
-_MARGIN = 7.5  # standard deviations at each end of the lattice, for what wraps around
+_FORK = 32  # the weight at which passes over fractional weights start
+_TOP, _BURN_IN = 7.0, 9.0  # largest weight used, and steps taken above it, in units of the horizon -1 / log(discount)
+_RESOLUTION = 0.125  # spacing of the lattice, in standard deviations of a step
+_REGRID = 1.3  # factor by which the steps may grow before a new lattice is laid out
+_DECAY = 8.0  # e-folds over which the lattice follows the decaying value of being able to stop
+_MARGIN = 7.5  # standard deviations added at each end of the lattice, for wrap-around
 
 type Nodes = Float[np.ndarray, " node"]
 
 
 class GittinsTable(NamedTuple):
-    """log g over log n, increasing in log n; linear between the points and beyond both ends."""
+    """log g against increasing log n; linear between the points and beyond both ends."""
 
     log_weight: Float[np.ndarray, " weight"]
     log_bonus: Float[np.ndarray, " weight"]
 
 
 class _Curve(NamedTuple):
-    """Q(y, n) of one weight n on an even lattice of y; above `top` it is y / (1 - discount)."""
+    """Q(y, n) for one weight n on an even lattice of y; above `top` it is y / (1 - discount)."""
 
     low: float
     spacing: float
@@ -72,9 +72,9 @@ class _Curve(NamedTuple):
 def gittins_table(discount: float) -> GittinsTable:
     """The curve g(n, discount) of the Gittins index mu + sqrt(noise_var) g(n, discount), for weights n from 1e-6 to 1e9.
 
-    Interpolated linearly in log-log it is g to a relative 3e-5. The slopes at the ends are those of the limits, -1/2 and -1,
-    so that going on with them beyond the ends is as good. A discount of 0.99 takes a tenth of a second, 0.999 a second, and
-    the largest half a minute; each is computed once.
+    Linear interpolation in log-log coordinates gives g to a relative error of 3e-5. The slopes at the ends are those of the
+    limits, -1/2 and -1, so linear extrapolation is as accurate. A discount of 0.99 takes a tenth of a second, 0.999 a
+    second, and the largest half a minute; each is computed once.
     """
     if not MIN_DISCOUNT <= discount <= MAX_DISCOUNT:
         raise InputError(
@@ -91,8 +91,8 @@ def gittins_table(discount: float) -> GittinsTable:
 def _log_bonus(discount: float) -> Nodes:
     """log g at the table's weights.
 
-    What is interpolated is g (sqrt(n) / k + n / c), a smooth function of x = sqrt(n) / (c / k + sqrt(n)). By the limits it
-    is 1 at x = 0 and x = 1, with slopes 1 and -1.
+    The function interpolated is g (sqrt(n) / k + n / c), which is smooth in x = sqrt(n) / (c / k + sqrt(n)). By the limits,
+    it is 1 at x = 0 and x = 1, with slopes 1 and -1.
     """
     from scipy.interpolate import CubicSpline
 
@@ -108,7 +108,7 @@ def _log_bonus(discount: float) -> Nodes:
 
 
 def _to_infinity(weight: Nodes, bonus: Nodes, c: float) -> tuple[Nodes, Nodes]:
-    """The same with larger weights: n g is a polynomial in 1 / n through six of the points found and the limit c."""
+    """Weights and g extended to larger weights: n g is a polynomial in 1 / n through six of the points and the limit c."""
     from scipy.interpolate import BarycentricInterpolator
 
     chosen = np.searchsorted(weight, weight[-1] / np.array([1, 1.2, 1.6, 2.2, 3, 4]))
@@ -130,7 +130,7 @@ def _limits(discount: float) -> tuple[float, float]:
 
 
 def _spread_out(x: Nodes, least: float = 0.01) -> list[int]:
-    """Which of the increasing x to keep, first and last among them, so that neighbours are `least` apart."""
+    """Indices of the increasing x to keep, first and last included, so that neighbours are `least` apart."""
     kept = [0]
     for i in range(1, x.size - 1):
         if x[i] - x[kept[-1]] >= least and x[-1] - x[i] >= least:
@@ -142,7 +142,7 @@ def _spread_out(x: Nodes, least: float = 0.01) -> list[int]:
 
 
 def _solve(discount: float) -> tuple[Nodes, Nodes]:
-    """Weights, increasing, and g at each: one pass through the whole numbers, and from `_FORK` one for each fraction."""
+    """Increasing weights and g at each, from one pass over whole weights and, below `_FORK`, one for each fraction."""
     horizon = -1 / math.log(discount)
     top = max(math.ceil(_TOP * horizon), 10 * _FORK)
     start = top + math.ceil(_BURN_IN * horizon)
@@ -166,7 +166,7 @@ def _solve(discount: float) -> tuple[Nodes, Nodes]:
 
 
 def _backward(curve: _Curve, start: float, stop: float, discount: float) -> Iterator[tuple[float, _Curve]]:
-    """The weights start, start - 1, ..., stop, each with its curve; the one to begin with is that of start + 1."""
+    """The weights start, start - 1, ..., stop, each with its curve; `curve` is that of start + 1."""
     for steps_left in range(round(start - stop), -1, -1):
         weight = stop + steps_left
         if _step_sd(weight) > curve.max_step_sd:
@@ -182,8 +182,9 @@ def _step_sd(weight: float) -> float:
 def _lattice(weight: float, discount: float) -> _Curve:
     """An empty lattice fine enough for Q at weight + 1 and wide enough for it at weight / _REGRID.
 
-    It reaches from below the stopping boundary to where stopping is a thing of the far future: six of the belief's standard
-    deviations above 0, or where what stopping adds, which falls like exp(-y n sqrt(2 / horizon)), is down to exp(-_DECAY).
+    It reaches from below the stopping boundary to where stopping is far in the future: six of the belief's standard
+    deviations above 0, or where the value of being able to stop, which falls like exp(-y n sqrt(2 / horizon)), is down to
+    exp(-_DECAY).
     """
     least, max_step_sd = weight / _REGRID, _REGRID * _step_sd(weight)
     k, c = _limits(discount)
@@ -197,8 +198,8 @@ def _lattice(weight: float, discount: float) -> _Curve:
 def _one_step(curve: _Curve, weight: float, discount: float) -> Nodes:
     """Q at this weight from the curve of weight + 1: y + discount E max(0, Q(y', weight + 1)).
 
-    The expectation is the trapezium rule, corrected for the boundary that lies between two nodes, done by Fourier transform
-    on V - y / (1 - discount), which is 0 at the top. What wraps around spoils the margins only, and there V is known.
+    The expectation uses the trapezium rule, corrected for the boundary between two nodes, by Fourier transform of
+    V - y / (1 - discount), which is 0 at the top. Wrap-around spoils only the margins, where V is known.
     """
     first, boundary = _boundary(curve)
     y = curve.y
@@ -236,12 +237,12 @@ _SIX_NODES = np.linalg.inv(np.vander(np.arange(-2.0, 4.0), increasing=True))
 
 
 def _stencil(position: Nodes) -> Float[np.ndarray, "node 6"]:
-    """How much the nodes -2, ..., 3 each count in the value at positions between 0 and 1."""
+    """The weight of each of the nodes -2, ..., 3 in the interpolated value at positions between 0 and 1."""
     return np.vander(position, 6, increasing=True) @ _SIX_NODES
 
 
 def _move(curve: _Curve, lattice: _Curve, discount: float) -> _Curve:
-    """The curve on another lattice; where that reaches further down, V = 0 and any negative Q will do."""
+    """The curve on another lattice; where that one reaches further down, V = 0 and any negative Q will do."""
     y = lattice.y
     position = (y - curve.low) / curve.spacing
     below: Int[np.ndarray, " node"] = np.clip(np.floor(position).astype(int), 2, curve.q.size - 4)

@@ -5,9 +5,9 @@
                          + novelty [i never sampled] + const            novelty
     P''(i)    = (1 - lapse) P'(i) + lapse / number of available arms    lapse
 
-P is what the rule alone would do. For a softmax the first three add to its logits, in units of log-odds, whatever the
-units of the rewards; a rule that chooses with certainty is left alone by them, except among ties. A walk goes along the
-axes: on a grid, it is the number of squares passed. The first choice of a block starts nowhere, and travel costs nothing.
+P is the rule without habits. For a softmax the first three add to its logits, in units of log-odds, whatever the units of
+the rewards; they do not change a rule that chooses with certainty, except among ties. A walk goes along the axes: on a
+grid, its length is the number of squares passed. The first choice of a block starts nowhere, so travel costs nothing.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ def _lapse(params: Params, belief: Any, log_probs: Value, moment: Moment, availa
     allowed = jnp.ones(log_probs.shape, bool) if available is None else available
     log_even = -jnp.log(allowed.sum().astype(log_probs.dtype))
     lapse = params["lapse"]
-    # Every branch is finite with finite derivatives, taken or not: what cannot be chosen stands at 0 meanwhile.
+    # Every branch must be finite with finite derivatives, taken or not: impossible choices are held at 0 for now.
     possible = allowed & (log_probs > -jnp.inf)
     own = jnp.where(possible, log_probs, 0.0)
     larger = lax.stop_gradient(jnp.maximum(own, log_even))
     mixture = (1 - lapse) * jnp.where(possible, jnp.exp(own - larger), 0.0) + lapse * jnp.exp(log_even - larger)
     mixed = larger + log_of(mixture)
-    # Without lapses, what the rule does, however improbable; and the slope of the mixture there.
+    # With a lapse of 0: the rule's own log-probability, however small, and the slope of the mixture there.
     unlapsed = own + lapse * jnp.expm1(jnp.minimum(log_even - own, _STEEPEST))
     mixed = jnp.where(lapse > 0, mixed, jnp.where(possible, unlapsed, -jnp.inf))
     return jnp.where(allowed, mixed, -jnp.inf)
 
 
 _STEEPEST = 80.0
-"""Log of the steepest slope along the lapse that is told from infinity, in single precision too."""
+"""Log of the steepest slope along the lapse that stays finite, in single precision too."""
 
 
 class Habit(NamedTuple):
@@ -102,7 +102,7 @@ def add_habit(name: str, habit: Habit) -> None:
     if HABITS.get(name) == habit:
         return
     taken = {known.parameter for known in HABITS.values()}
-    # Compiled programs know a habit by its name: the same name must mean the same for ever.
+    # Compiled programs know a habit by its name, so a name must always mean the same.
     if name in HABITS or habit.parameter in taken:
         what = f"habit {name!r}" if name in HABITS else f"habit with the parameter {habit.parameter!r}"
         raise InputError(f"there is already a {what}: give the new one another name.")
@@ -112,7 +112,7 @@ def add_habit(name: str, habit: Habit) -> None:
 
 @cache
 def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
-    """The choice rule with these habits; cached, so that agents built twice are the same constant to `jit`."""
+    """The choice rule with these habits; cached, so that an agent built twice is the same constant to `jit`."""
 
     def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
         result = rule.log_probs(params, belief, value, moment, available)
@@ -172,13 +172,13 @@ def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
 
 
 def _rebuild(build_bare: Callable[..., Agent], habits: tuple[str, ...], values: dict[str, Any]) -> Callable[..., Agent]:
-    """Builds the agent with the same habits and other values, for sweeps and fits."""
+    """A function that builds the agent with the same habits and other values, for sweeps and fits."""
     own = {HABITS[name].parameter for name in habits}
 
     def build(**given: Any) -> Agent:
         base = build_bare(**{name: value for name, value in given.items() if name not in own})
         return with_habits(base, *habits, **{**values, **{name: given[name] for name in own & given.keys()}})
 
-    # Whoever asks what the agent can be given hears of its own parameters too.
+    # Lets `inspect` see the bare agent's own parameters too.
     build.__wrapped__ = build_bare  # type: ignore[attr-defined]
     return build

@@ -31,7 +31,7 @@ def _unless_unseen(belief: Any, value: Value) -> Value:
 def _mean_and_bonus(belief: Any, width: Float[Array, ""]) -> Value:
     """mu_i + width sigma_i: infinite for an arm never seen under an uninformative prior, mu_i where nothing is in doubt.
 
-    Said without inf * 0, also in the derivatives of what is not taken.
+    Written without inf * 0, even in the derivatives of the branch not taken.
     """
     unseen = jnp.isinf(belief.sd)
     sure = (belief.sd == 0) & jnp.isinf(width)
@@ -45,7 +45,7 @@ def _mean_and_bonus(belief: Any, width: Float[Array, ""]) -> Value:
 def upper_credible_limit(params: Params, belief: Any, moment: Moment) -> Value:
     """Q_i = mu_i + sigma_i Phi^-1(1 - 1/(K t^a)), the (1 - 1/(K t^a))-upper credible limit of every arm (section IV.A)."""
     t = _time(moment, belief.mean)
-    # The logarithm of 1/(K t^a): t^a itself is soon more than any number can hold.
+    # Uses the logarithm of 1/(K t^a), because t^a itself soon overflows.
     quantile = upper_quantile(-jnp.log(params["credibility_scale"]) - params["credibility_power"] * jnp.log(t))
     return _mean_and_bonus(belief, quantile)
 
@@ -81,12 +81,12 @@ def constant_bonus(params: Params, belief: Any, moment: Moment) -> Value:
 
 
 def uncertainty(params: Params, belief: Any, moment: Moment) -> Value:
-    """sigma_i alone."""
+    """sigma_i, the uncertainty of each arm alone."""
     return belief.sd
 
 
 def nothing(params: Params, belief: Any, moment: Moment) -> Value:
-    """Every arm alike."""
+    """0 for every arm."""
     return jnp.zeros_like(belief.plays)
 
 
@@ -101,7 +101,7 @@ def knowledge_gradient(params: Params, belief: Any, moment: Moment) -> Value:
     step = sd * (sd / jnp.hypot(sd, jnp.sqrt(params["noise_var"])))
     top = mean.max()
     is_top = mean == top
-    # One arm alone has no runner-up, and no look at it changes what is chosen.
+    # A single arm has no runner-up, and another look at it never changes the choice.
     runner_up = jnp.where(is_top.sum() > 1, top, jnp.where(is_top, -jnp.inf, mean).max())
     gap = jnp.where(is_top, top - runner_up, top - mean)
     useful = (step > 0) & jnp.isfinite(gap)
@@ -111,7 +111,7 @@ def knowledge_gradient(params: Params, belief: Any, moment: Moment) -> Value:
 
 
 _NO_GAIN = -40.0
-"""So many standard deviations below 0, z Phi(z) + phi(z) is 0; further away it would be inf * 0."""
+"""This many standard deviations below 0, z Phi(z) + phi(z) is 0; further out it would be inf * 0."""
 
 
 def gittins(params: Params, belief: Any, moment: Moment) -> Value:
@@ -194,11 +194,11 @@ def kl_ucb(params: Params, belief: Any, moment: Moment) -> Value:
 
 
 def aht(params: Params, belief: Any, moment: Moment) -> Value:
-    """Lai & Robbins' duel between a leader and a challenger, as Agrawal, Hedge & Teneketzis (1988) hold it for each block.
+    """Lai & Robbins' duel between a leader and a challenger, which Agrawal, Hedge & Teneketzis (1988) hold for each block.
 
-    The leader is the best sample mean among arms with at least `leader_share` of all plays; the challenger comes round
-    robin. The challenger is worth its upper confidence bound mbar_i + sqrt(2 noise_var log n / n_i), the leader its mean,
-    the others nothing: the larger of the two is chosen.
+    The leader has the best sample mean among arms with at least `leader_share` of all plays; challengers take turns. The
+    challenger's value is its upper confidence bound mbar_i + sqrt(2 noise_var log n / n_i), the leader's its mean; the
+    larger of the two is chosen, and no other arm can be.
     """
     n_arms = belief.mean.shape[0]
     arms = jnp.arange(n_arms)

@@ -1,4 +1,4 @@
-"""The normal quantile of a tail so small that only its logarithm can be written down."""
+"""The normal quantile for a tail so small that only its logarithm can be represented."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from jax.scipy.special import ndtri
 from jaxtyping import Array, Float
 
 FAR = 60.0
-"""The tail exp(-60) is still a number in single precision; smaller ones are left to their logarithms."""
+"""The tail exp(-60) can still be represented in single precision; smaller ones only by their logarithms."""
 
 
 def upper_quantile(log_tail: Float[Array, ""]) -> Float[Array, ""]:
     """The z that a standard normal number exceeds with probability exp(log_tail), from 0 down to the smallest number.
 
-    Near, it is -ndtri(tail), not ndtri(1 - tail), which loses every digit as the tail shrinks. Far out, the tail is
-    exp(-z^2 / 2) / sqrt(2 pi z^2) times a factor c close to 1, so z^2 = -2 log_tail - log(2 pi z^2) + 2 log c is found by
-    putting it in again: each time a hundredth of the error is left.
+    For large tails it is -ndtri(tail), not ndtri(1 - tail), which loses every digit as the tail shrinks. Far out, the tail
+    is exp(-z^2 / 2) / sqrt(2 pi z^2) times a factor c close to 1, so z^2 = -2 log_tail - log(2 pi z^2) + 2 log c is solved
+    by fixed-point iteration, each step of which leaves a hundredth of the error.
     """
     near = -ndtri(jnp.exp(jnp.maximum(log_tail, -FAR)))
     far = -2 * jnp.minimum(log_tail, -FAR)

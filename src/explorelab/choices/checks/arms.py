@@ -42,7 +42,7 @@ def arms(look: Look, missed: np.ndarray, forced: np.ndarray) -> tuple[np.ndarray
 
 
 def _numbered(look: Look, missed: np.ndarray, names: tuple[str, ...] | None) -> np.ndarray:
-    """The number of each row's arm, from 0: as it stands there, or by its name."""
+    """The number of each row's arm, from 0: as written, or looked up by name."""
     if names is None:
         return _whole(look, "arm", missed, look.task.first_arm)
     codes, texts = codes_of(look.frame["arm"])
@@ -61,7 +61,7 @@ def _in_words(names: tuple[str, ...], most: int = 8) -> str:
 
 
 def _whole(look: Look, column: str, missed: np.ndarray, first: int) -> np.ndarray:
-    """Whole numbers from 0, `NOWHERE` where there is none, as only a missed trial may have it."""
+    """Whole numbers from 0; `NOWHERE` if there is none, which is allowed only on a missed trial."""
     numbers, bad = as_numbers(look.frame[column])
     empty = np.isnan(numbers) & ~bad
     look.bad(column, empty & ~missed, "expected a number, got {}", "Was the trial missed? Set missed to 1 there.")
@@ -99,7 +99,7 @@ def _within(number: np.ndarray, n: int) -> np.ndarray:
 
 
 def _inferred(look: Look, number: np.ndarray | None) -> Layout:
-    """The arms that the rows speak of, when nothing else says what there is; said in a note."""
+    """The arms inferred from the rows when nothing else describes them; a note says so."""
     if number is None:
         sides = [_largest(look, column, look.task.first_xy) for column in ("x", "y") if look.has("x", "y")]
         if len(sides) == 2 and sides[0] * sides[1] <= MOST_INFERRED:
@@ -173,7 +173,7 @@ def _check_agreement(look: Look, number: np.ndarray, placed: np.ndarray, layout:
 
 
 def _listed(text: str, names: tuple[str, ...] | None = None) -> list[str]:
-    """The arms that a text lists: with spaces between, or where names hold spaces, with commas, semicolons or bars."""
+    """The arms in a list separated by spaces or, if names contain spaces, by commas, semicolons or bars."""
     spaced = names is not None and any(" " in name for name in names)
     parts = re.split(r"[,;|]+" if spaced else r"[\s,;|]+", text.strip("[](){} "))
     return [part.strip() for part in parts if part.strip()]
@@ -189,7 +189,7 @@ def _largest_available(look: Look) -> int:
 
 
 def _available(look: Look, arm: np.ndarray, free: np.ndarray, layout: Layout) -> Available | None:
-    """For each row an index into masks over arms; None where every arm was available at every trial."""
+    """For each row an index into masks over arms; None if every arm was available on every trial."""
     if not look.has("available"):
         return None
     codes, texts = codes_of(look.frame["available"])
@@ -219,7 +219,7 @@ def _number_of(part: str, first: int, names: tuple[str, ...] | None) -> int:
 
 
 def start(look: Look, group: np.ndarray, layout: Layout) -> np.ndarray | None:
-    """Where the person stood before each row's block began; None: nowhere."""
+    """The arm on which the person stood before each row's block began; None if there is no start."""
     said = look.task.start
     if said is None:
         return None

@@ -43,13 +43,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "forced": ("force", "instructed", "forced choice", "is forced", "revealed"),
     "reaction_time_ms": ("rt", "reaction time", "response time", "rt ms", "latency"),
 }
-"""Columns with a meaning, every other one being a condition; and other names of each, in lower case, where spaces stand for
-whatever separates words, or for nothing."""
+"""Columns with a meaning (every other column is a condition), and other names of each, in lower case; a space stands for any
+separator of words, or for none."""
 ALSO_CALLED = {name: others for name, others in COLUMNS.items() if others}
 
 
 def near(name: str, columns: Iterable[object]) -> str:
-    """The column that may be this one under another name, or nothing: subjID or Subject.ID for participant."""
+    """The column that may be this one under another name, such as subjID or Subject.ID for participant; empty if none."""
     free = {_plain(str(column)): str(column) for column in columns if column not in COLUMNS}
     exact = next((free[_plain(other)] for other in (name, *ALSO_CALLED.get(name, ())) if _plain(other) in free), "")
     return exact or next((free[close] for close in difflib.get_close_matches(_plain(name), free, n=1, cutoff=0.75)), "")
@@ -60,5 +60,5 @@ def _plain(name: str) -> str:
 
 
 def how_to_rename(name: str, other: str) -> str:
-    """What to do with a column that another file calls differently."""
+    """What to do about a column that the file calls differently."""
     return f'rename it to {name}, or set columns = {{ {name} = "{other}" }} in the task file'

@@ -15,7 +15,7 @@ from explorelab.choices.table import Layout
 from explorelab.choices.task_file import DataTask
 
 N_SHOWN = 5
-"""Number of rows of a kind that are named; the others are counted."""
+"""How many rows of a kind are named; the rest are only counted."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Problem:
     message: str
     """What was expected, and what was found."""
     row: int | None = None
-    """The first such row, as the file numbers it (the header of a CSV file is row 1); None: no row in particular."""
+    """The first such row, as the file numbers it (the header of a CSV file is row 1); None for no particular row."""
     value: str = ""
     """The value found there."""
     cause: str = ""
@@ -76,7 +76,7 @@ def where(
     of: str = "rows",
     n_rows: int | None = None,
 ) -> list[Problem]:
-    """One problem for all rows marked bad, or none; the message is about the first, whose value `{}` in it becomes."""
+    """One problem for all rows marked bad, or none; the message is about the first, whose value replaces `{}`."""
     at = np.flatnonzero(bad)
     if not len(at):
         return []
@@ -115,7 +115,7 @@ def grouped(rows: np.ndarray) -> str:
 
 @dataclass
 class Trials:
-    """The rows as arrays, in the order of the file; where a value could not be read there is a stand-in and a problem."""
+    """The rows as arrays, in file order; a value that could not be read has a placeholder and a problem."""
 
     rows: np.ndarray
     """Their numbers in the file."""
@@ -125,10 +125,10 @@ class Trials:
     block: np.ndarray
     blocks: list[str]
     group: np.ndarray
-    """Index of (participant, block): a number for each block that somebody played."""
+    """Index of (participant, block): a number for each block that someone played."""
     trial: np.ndarray
     readable: np.ndarray
-    """Whether participant, block and trial are all there, so that the row has its place."""
+    """Whether participant, block and trial are all given, so that the row has a place."""
     missed: np.ndarray
     forced: np.ndarray
     arm: np.ndarray
@@ -153,7 +153,7 @@ class Trials:
 
 @dataclass
 class Look:
-    """The rows with columns by the names they have here, and what was noticed."""
+    """The rows, with columns under explorelab's names, and everything noticed about them."""
 
     frame: pd.DataFrame
     rows: np.ndarray
@@ -162,7 +162,7 @@ class Look:
     warnings: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     inferred: list[str] = field(default_factory=list)
-    """What was taken for granted about the task because nothing said it."""
+    """What was assumed about the task because nothing said it."""
     trials: Trials | None = None
 
     def called(self, column: str) -> str:
@@ -170,12 +170,12 @@ class Look:
         return self.task.columns.get(column, column)
 
     def value(self, column: str, row: int) -> Any:
-        """What stands in the file there, for a message."""
+        """The value as written in the file, for a message."""
         value = self.frame[column].iloc[row]
         return value if isinstance(value, str) else "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
 
     def bad(self, column: str, mask: np.ndarray, message: str, cause: str = "") -> None:
-        """Report the rows marked; `{}` in the message stands for the first one's value."""
+        """Report the marked rows; `{}` in the message stands for the first one's value."""
         self.problems += where(self.called(column), mask, self.rows, lambda i: self.value(column, i), message, cause)
 
     def has(self, *columns: str) -> bool:

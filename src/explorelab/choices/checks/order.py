@@ -124,7 +124,7 @@ def look_at_people(look: Look, trials: Trials) -> None:
 
 
 def people_table(trials: Trials) -> pd.DataFrame:
-    """For each participant: trials, scored choices, the least and the largest arm, whether and why they are left out."""
+    """For each participant: trials, scored choices, the smallest and largest arm, and whether and why they are left out."""
     scored = trials.scored
     known = trials.participant >= 0
     n = len(trials.participants)

@@ -1,7 +1,7 @@
 """The check of a file of choices: every problem, with its location and likely cause.
 
-One row for each trial. Columns: participant, trial (from 0 or 1), arm (or x and y), reward; where they apply: block,
-available (arms with spaces between, empty: all), missed, forced (0 or 1), reaction_time_ms. Every other column is a
+A file has one row per trial. Columns: participant, trial (from 0 or 1), arm (or x and y), reward; where they apply: block,
+available (arms separated by spaces; empty for all), missed, forced (0 or 1), reaction_time_ms. Every other column is a
 condition.
 """
 
@@ -40,7 +40,7 @@ def look_at(raw: Raw, task: DataTask) -> Look:
 
 
 def _renamed(raw: Raw, task: DataTask) -> pd.DataFrame:
-    """The rows with columns named as here; one that another column stands in for is left out (and reported)."""
+    """The rows with columns under explorelab's names; a column that another one replaces is left out (and reported)."""
     names = {called: name for name, called in task.columns.items() if called in raw.frame.columns}
     shadowed = [name for called, name in names.items() if name in raw.frame.columns and name != called and name not in names]
     return raw.frame.drop(columns=shadowed).rename(columns=names)
@@ -86,7 +86,7 @@ def _cause_of_missing(name: str, look: Look) -> str:
 
 
 def _read(look: Look) -> Trials | None:
-    """The rows as arrays, if they have the columns for it; every column that is there is checked in any case."""
+    """The rows as arrays, if they have the necessary columns; every column present is checked in any case."""
     participant, participants = values.labels(look, "participant")
     block, blocks = values.labels(look, "block")
     trial, known = values.trial_numbers(look)

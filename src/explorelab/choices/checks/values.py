@@ -14,7 +14,7 @@ LARGEST_TRIAL = 2**31
 
 
 def labels(look: Look, column: str) -> tuple[np.ndarray, list[str]]:
-    """For each row the index of its label (-1 where it has none), and the labels in the order of the file."""
+    """For each row the index of its label (-1 if it has none), and the labels in file order."""
     if not look.has(column):
         return np.zeros(len(look.rows), np.int64), ["1"]
     codes, names = codes_of(look.frame[column])
@@ -53,7 +53,7 @@ def _as_number(text: str) -> float | None:
 
 
 def trial_numbers(look: Look) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each trial, and where it is one."""
+    """The number of each trial, and a mask of those that are valid."""
     n = len(look.rows)
     if not look.has("trial"):
         return np.zeros(n, np.int64), np.zeros(n, bool)
@@ -77,7 +77,7 @@ def flags(look: Look, column: str) -> np.ndarray:
 
 
 def rewards(look: Look, missed: np.ndarray) -> np.ndarray:
-    """The reward of each row, NaN where it has none, as only a missed trial may."""
+    """The reward of each row; NaN if it has none, which is allowed only on a missed trial."""
     if not look.has("reward"):
         return np.full(len(look.rows), np.nan)
     numbers, bad = as_numbers(look.frame["reward"])
@@ -94,7 +94,7 @@ def rewards(look: Look, missed: np.ndarray) -> np.ndarray:
 
 
 def check_reaction_times(look: Look) -> None:
-    """Report reaction times that are none."""
+    """Report reaction times that are not valid times."""
     column = "reaction_time_ms"
     if not look.has(column):
         return
@@ -114,7 +114,7 @@ MEASURES: dict[str, Callable[[Look], None]] = {"reaction_time_ms": check_reactio
 
 
 def varies_within(look: Look, column: str, group: np.ndarray) -> np.ndarray:
-    """Where a row's value is another one than in the first row of its block."""
+    """Where a row's value differs from that in the first row of its block."""
     codes, _ = codes_of(look.frame[column])
     first = pd.Series(codes).groupby(group).transform("first").to_numpy()
     return codes != first

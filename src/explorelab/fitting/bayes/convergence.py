@@ -1,4 +1,4 @@
-"""Whether chains have converged: what is looked at, what is asked of it, and the refusal where it is not met.
+"""Convergence of chains: the diagnostics, their thresholds, and the error when chains fail them.
 
 Rank-normalised split R-hat and the effective sample sizes of bulk and tails (Vehtari et al. 2021, Bayesian Analysis 16),
 divergences and saturated trees of the sampler, and the energy's fraction of missing information (Betancourt 2016).
@@ -21,13 +21,13 @@ MOST_R_HAT = 1.01
 LEAST_ESS_PER_CHAIN = 100
 LEAST_BFMI = 0.3
 MOST_DIVERGING = 0.0
-"""Share of draws that may diverge: none. One marks a place that the chains could not enter."""
+"""Share of draws that may diverge: none, because a divergence marks a region that the chains could not enter."""
 MOST_SATURATED = 0.01
-"""Share of trees that may be cut off at the largest depth: a cut tree is a slow step, not a wrong one."""
+"""Share of trees that may be cut off at the largest depth: a truncated tree makes a step inefficient, not wrong."""
 FAILED = "failed: "
-"""Begins the attribute `convergence` of a fit whose chains have not converged."""
+"""Prefix of the attribute `convergence` of a fit whose chains have not converged."""
 NAMED = 3
-"""Parameters named in a message; the others are counted."""
+"""How many parameters a message names; the rest are only counted."""
 
 
 class ConvergenceError(ExplorelabError):
@@ -81,7 +81,7 @@ class Report(NamedTuple):
 
 
 def warning_of(fit: xr.DataTree) -> str:
-    """The warning for everything made from a fit that has not converged; empty if it has."""
+    """The warning to attach to results from a fit that has not converged; empty if it has."""
     estimates = fit["estimates"].to_dataset() if "estimates" in fit.children else xr.Dataset()
     told, found = str(fit.attrs.get("convergence", "")), []
     if told.startswith(FAILED):
@@ -95,7 +95,7 @@ def warning_of(fit: xr.DataTree) -> str:
 
 
 def warn_if_failed(fit: xr.DataTree) -> None:
-    """Warn of chains that were kept although they have not converged."""
+    """Warn if the fit's chains were kept although they have not converged."""
     if str(fit.attrs.get("convergence", "")).startswith(FAILED):
         warnings.warn(warning_of(fit), ConvergenceWarning, skip_file_prefixes=(str(Path(__file__).parents[2]),))
 
@@ -112,7 +112,7 @@ def examined(posterior: xr.Dataset, stats: xr.Dataset, max_tree_depth: int = 10)
         ("ess_bulk", f"fewer than {least} effective draws", lambda x: x >= least),
         ("ess_tail", f"fewer than {least} effective draws of the tails", lambda x: x >= least),
     ):
-        # What is not a number is not good.
+        # NaN counts as a failure.
         bad = [(value, which) for which, value in _each(measures.sel(measure=name)) if not good(value)]
         if bad:
             failures.append(Failure(f"{label}: {_listed(bad, name)}", more))
@@ -129,7 +129,7 @@ def measured(posterior: xr.Dataset) -> xr.Dataset:
 
 
 def people_converged(measures: xr.Dataset, n_chains: int, participants: list[str]) -> np.ndarray:
-    """For each participant, whether the chains of all their own parameters agree and say enough."""
+    """For each participant, whether all of their parameters meet the criteria for R-hat and effective sample size."""
     good = np.ones(len(participants), bool)
     for variable in measures.data_vars.values():
         if variable.dims == ("measure", "participant"):
@@ -140,7 +140,7 @@ def people_converged(measures: xr.Dataset, n_chains: int, participants: list[str
 
 
 def _with_sampler(report: Report, stats: xr.Dataset, max_tree_depth: int) -> Report:
-    """The report with what the sampler itself says."""
+    """The report with the sampler's own diagnostics added: divergences, E-BFMI and saturated trees."""
     from arviz_stats.sampling_diagnostics import bfmi as missing_information
 
     diverging = int(stats["diverging"].sum())
@@ -172,24 +172,24 @@ def _with_sampler(report: Report, stats: xr.Dataset, max_tree_depth: int) -> Rep
 
 
 def _worst(measures: xr.Dataset) -> tuple[float, float, float]:
-    """The largest R-hat and the smallest effective sample sizes; NaN if there is one."""
+    """The largest R-hat and the smallest effective sample sizes; NaN if any value is NaN."""
     every = {name: [value for _, value in _each(measures.sel(measure=name))] for name in ("r_hat", "ess_bulk", "ess_tail")}
     return float(np.max(every["r_hat"])), float(np.min(every["ess_bulk"])), float(np.min(every["ess_tail"]))
 
 
 def _each(measure: xr.Dataset) -> Iterator[tuple[str, float]]:
-    """Every number with the name of its variable and where in it: "temperature of anna", "group_sd of temperature"."""
+    """Every number with a label of what it belongs to: "temperature of anna", "group_sd of temperature"."""
     for name, variable in measure.data_vars.items():
         for at in np.ndindex(variable.shape):
             if variable.dims == ("parameter", "parameter_2") and at[0] >= at[1]:
-                # A correlation of one with itself does not move, and the others stand on both sides.
+                # A correlation matrix has ones on its diagonal and every other entry twice.
                 continue
             labels = [str(variable[dim].values[i]) for dim, i in zip(variable.dims, at, strict=True)]
             yield f"{name} of {', '.join(labels)}" if labels else str(name), float(variable.values[at])
 
 
 def _listed(bad: list[tuple[float, str]], name: str) -> str:
-    """The worst few by name and the number of the others."""
+    """The worst few by name, and how many more there are."""
     sign = -1 if name == "r_hat" else 1
     ordered = sorted(bad, key=lambda each: sign * each[0] if np.isfinite(each[0]) else -np.inf)
     shown = [f"{which} ({value:.3f})" if name == "r_hat" else f"{which} ({value:.0f})" for value, which in ordered[:NAMED]]

@@ -39,13 +39,13 @@ type OnFailure = Literal["raise", "warn"]
 
 EM_ROUNDS = 12
 EM_TOLERANCE = 0.03
-"""The first fit need not be exact: it says where chains start and along which coordinates they move."""
+"""The first fit need not be exact: it only sets where chains start and the coordinates in which they move."""
 AWAY = 0.2
-"""How far from a bound, in standard units, the bend of someone's likelihood is made use of."""
+"""Estimates closer to a bound than this, in standard units, do not inform the sampler's coordinates."""
 
 
 class Beginning(NamedTuple):
-    """Where chains start: a first fit by empirical Bayes, and what the model is told of it."""
+    """Where chains start: a first fit by empirical Bayes, and the model's inputs, which include its results."""
 
     known: Known
     mean: np.ndarray
@@ -68,15 +68,15 @@ def sample(
     space: Mapping[str, Mapping[str, Any]] | None = None,
     progress: bool | None = None,
 ) -> xr.DataTree:
-    """The posterior of everyone's parameters and of their population, as ArviZ's groups and as estimates.
+    """Sample the posterior of everyone's parameters and of their population; returns ArviZ's groups and estimates.
 
     `posterior` has each parameter by its name, in natural units, over chain, draw and participant; `group_mean` and
     `group_sd` over parameter, in standard units; `group_typical`, the mean in natural units; and `group_correlation` if
     `correlated`. `estimates` has posterior medians with standard deviations and 95 % intervals, `group` the population.
 
-    Chains start around a fit by empirical Bayes, as far apart as its uncertainty is wide, so that warm-up need only learn
-    scales. Chains that have not converged raise `ConvergenceError`, whose `fit` holds them; with `on_failure="warn"` they
-    come back with a `ConvergenceWarning`. The attribute `convergence` says what failed.
+    Chains start around a fit by empirical Bayes, as far apart as that fit is uncertain, so warm-up need only learn scales.
+    If the chains have not converged, this raises `ConvergenceError`, whose `fit` holds them, or with `on_failure="warn"`
+    returns them with a `ConvergenceWarning`. The attribute `convergence` says what failed.
     """
     needs("bayes", "method nuts")
     chains = checks.whole("chains", chains, at_least=2, at_most=checks.MANY)
@@ -121,9 +121,10 @@ def sample(
 
 
 def prior_change(choices: Choices, fitted: Fitted, drawn: Draw, space: Mapping[str, Mapping[str, Any]] | None) -> np.ndarray:
-    """For every draw and row, how the log prior of the population would change in units of all other rows.
+    """For every draw and row, the change in the population's log prior if units came from all other rows.
 
-    Units are those of the rewards (see `spaces`), and so the prior of mean and sd; `space` is what it was told beside them.
+    Standard units, and with them the prior of mean and sd, follow the rewards (see `spaces`); `space` holds the user's
+    changes to them.
     """
     names = [dimension.name for dimension in fitted.space]
     middle, spread = fitted.data.origin
@@ -145,7 +146,7 @@ def _refuse(report: Report, tree: xr.DataTree, on_failure: OnFailure) -> None:
 
 
 def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, progress: bool | None = None) -> Beginning:
-    """A first fit by empirical Bayes (one person alone: MAP), and the coordinates that it gives the sampler."""
+    """A first fit by empirical Bayes (MAP for a single person), and the sampler's coordinates that follow from it."""
     rows, n_parameters = rows_of_each(choices), len(fitted.space)
     if len(rows) > 1:
         first = fit_group(fitted, rows, None, starts, seed, EM_ROUNDS, EM_TOLERANCE, progress)
@@ -156,10 +157,10 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
     _check_finite(choices, best)
     precision = np.linalg.inv(covariance)
     low, high = limits(fitted.space)
-    # Beyond a bound the likelihood is flat, and what it was like at the bound says nothing.
+    # Beyond a bound the likelihood is flat, so its curvature at the bound tells the sampler nothing.
     inside = (best.z > low + AWAY) & (best.z < high - AWAY)
     bend = _positive((ending.information - precision) * inside[:, :, None] * inside[:, None, :])
-    # At the posterior's mode the likelihood's slope balances that of the prior.
+    # At the posterior mode the slopes of likelihood and prior cancel.
     slope = (mean - best.z) @ precision * inside
     pull = np.einsum("nij,nj->ni", bend, best.z) - slope
     with jax.enable_x64(True):
@@ -169,7 +170,7 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
 
 
 def _check_finite(choices: Choices, best: Best) -> None:
-    """Raise where the sampler could not move: it follows the slope of everyone's likelihood at once."""
+    """Raise if someone's likelihood or its slope is not finite: the sampler needs everyone's slope to move at all."""
     bad = [choices.participants[i] for i in np.nonzero(best.status == Status.NOT_FINITE)[0]]
     if bad:
         named = ", ".join(bad[:3]) + (f" and {len(bad) - 3} more" if len(bad) > 3 else "")
@@ -180,14 +181,14 @@ def _check_finite(choices: Choices, best: Best) -> None:
 
 
 def _positive(matrices: np.ndarray) -> np.ndarray:
-    """The nearest symmetric positive semidefinite matrices; zero where something is not finite."""
+    """The nearest symmetric positive semidefinite matrices; zero for a matrix with a non-finite entry."""
     finite = np.where(np.isfinite(matrices).all((1, 2), keepdims=True), matrices, 0.0)
     values, vectors = np.linalg.eigh((finite + np.swapaxes(finite, 1, 2)) / 2)
     return np.einsum("nij,nj,nkj->nik", vectors, np.maximum(values, 0.0), vectors)
 
 
 def starting(begun: Beginning, settings: Settings, chains: int, seed: int) -> Starts:
-    """A start for each chain on the sampler's own scales: drawn about the first fit, twice as wide as it is uncertain."""
+    """A start for each chain on the sampler's own scales, drawn around the first fit with twice its uncertainty."""
     rng = np.random.default_rng(seed)
     n_people, n_parameters = begun.known.pull.shape
     scale = {
@@ -233,7 +234,7 @@ def _bounded(fitted: Fitted, z: np.ndarray) -> np.ndarray:
 
 
 def stats_table(drawn: Draw) -> xr.Dataset:
-    """What the sampler says of each draw, as ArviZ's group `sample_stats`."""
+    """The sampler's statistics for each draw, as ArviZ's group `sample_stats`."""
     over = ("chain", "draw")
     return xr.Dataset(
         {

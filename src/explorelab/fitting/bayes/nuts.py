@@ -1,8 +1,8 @@
-"""The No-U-Turn sampler on the hierarchical model: chains in threads on a CPU, together on a GPU, a few steps a call.
+"""The No-U-Turn sampler for the hierarchical model, a few steps per call: chains run in threads on a CPU, together on a GPU.
 
-NumPyro's kernel makes the steps (Hoffman & Gelman 2014; its warm-up adapts the step and the scale of every direction). Its
-`MCMC` class is not used: with parallel chains it compiles anew for new data, cannot be interrupted within a chain, and
-needs every core of a CPU to be a device of its own, which has to be set up before JAX starts.
+NumPyro's kernel takes the steps (Hoffman & Gelman 2014; warm-up adapts the step size and a scale for each direction).
+NumPyro's `MCMC` class is not used: with parallel chains it recompiles for new data, cannot be interrupted within a chain,
+and needs every CPU core to be a separate device, which must be set up before JAX starts.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from explorelab.fitting.objective import Model
 from explorelab.fitting.search.batches import on_gpu, single_threaded_algebra
 
 PER_CALL = 10
-"""Steps in one compiled call: an interrupt waits for one, and progress shows after each."""
+"""Steps in one compiled call: an interrupt waits for the current call, and progress is shown after each."""
 THREADS = 16
-"""Chains at work at once, at most."""
+"""The most chains that run at once."""
 
 
 class Settings(NamedTuple):
@@ -42,22 +42,22 @@ class Starts(NamedTuple):
     """Where chains begin, on the sampler's own scales."""
 
     points: dict[str, Any]
-    """Of every site, an array with a leading axis for chains."""
+    """For every site, an array with a leading axis for chains."""
     scale: dict[str, Any]
-    """How far each number of the population is expected to range; warm-up learns it better."""
+    """A first guess of the posterior spread of each population parameter, which warm-up refines."""
 
 
 class Draw(NamedTuple):
-    """One draw; arrays of many have leading axes chain and draw."""
+    """One draw, or many, with leading axes chain and draw."""
 
     z: Any
     """person x parameter, standard units."""
     mean: Any
     sd: Any
     correlation: Any
-    """parameter x parameter, of the population."""
+    """The population's correlations, parameter x parameter."""
     log_likelihood: Any
-    """Of every row."""
+    """The log-likelihood of every row."""
     diverging: Any
     energy: Any
     n_steps: Any
@@ -67,7 +67,7 @@ class Draw(NamedTuple):
 
 
 class Sampler(NamedTuple):
-    """Compiled calls: the first state of a chain, and `PER_CALL` steps further; on a GPU of all chains at once."""
+    """Two compiled calls: one makes a chain's first state, one advances it `PER_CALL` steps; all chains at once on a GPU."""
 
     start: Callable[..., Any]
     advance: Callable[..., Any]
@@ -75,7 +75,7 @@ class Sampler(NamedTuple):
 
 @lru_cache(maxsize=8)
 def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
-    """The compiled sampler; data are its arguments, so that others of the same shape need no new one."""
+    """The compiled sampler; data are arguments, so data of the same shape need no recompilation."""
     from numpyro.infer.hmc import hmc
     from numpyro.infer.util import potential_energy
 
@@ -125,17 +125,17 @@ def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
 
 
 def _chain_axes(state: Any) -> Any:
-    """Where a sampler's state has an axis for chains: everywhere but in its clock.
+    """Which axis of each part of a sampler's state is for chains: the first, except that its clock has none.
 
-    All chains have one clock, so that what warm-up does at certain times is done then; with a clock for each chain it would
-    be computed at every step, and then not used.
+    All chains share one clock, so that warm-up's adaptation at certain times is computed only then. With a clock for each
+    chain it would be computed at every step and discarded.
     """
     axes = jax.tree.map(lambda _: 0, state)
     return axes._replace(i=None, adapt_state=axes.adapt_state._replace(window_idx=None))
 
 
 def drawn(model: Model, settings: Settings, known: Known, state: Any) -> Draw:
-    """What is kept of a state of the sampler."""
+    """The draw that is kept from a state of the sampler."""
     from numpyro.distributions import biject_to, constraints
 
     point = state.z
@@ -187,7 +187,7 @@ def _joined(parts: list[Draw]) -> Draw:
 def _chain(
     compiled: Sampler, known: Known, point: Any, scale: Any, key: Any, n_calls: int, done: Callable[[], None], stop: Event
 ) -> list[Draw]:
-    """The draws of one chain (or of all together), warm-up included, in parts."""
+    """The draws of one chain (or of all together), warm-up included, one part per call."""
     with _x64():
         state = compiled.start(known, point, scale, key)
         parts: list[Draw] = []
@@ -201,8 +201,8 @@ def _chain(
 def _in_threads(
     compiled: Sampler, known: Known, points: list[Any], scale: Any, keys: list[Any], n_calls: int, bar: Progress
 ) -> list[list[Draw]]:
-    """The parts of every chain; the chains share the cores."""
-    # Compiled here, before there are threads: NumPyro's handlers are not made for tracing in several at once.
+    """The draws of every chain, one part per call; the chains share the cores."""
+    # Compile before starting threads: NumPyro's handlers cannot be traced in several threads at once.
     jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], scale, keys[0])))
     stop, counting = Event(), Lock()
 
@@ -216,7 +216,7 @@ def _in_threads(
     try:
         return list(in_order(chain, range(len(points)), min(len(points), THREADS)))
     finally:
-        # Also on an interrupt: every chain ends with the call that it is in, which is not waited for.
+        # On an interrupt too: every chain ends after its current call, which is not waited for.
         stop.set()
 
 

@@ -1,18 +1,18 @@
-"""The hierarchical model: everyone's parameters come from one population, whose centre and spread are unknown too.
+"""The hierarchical model: everyone's parameters come from one population, whose mean and spread are also unknown.
 
 In standard units (see `spaces`), for parameter k and person i:
 
     mean_k ~ Normal(0, 1)      sd_k ~ HalfNormal(1)      e_ik ~ Normal(0, 1)
-    z_i = bounded(mean + root e_i),   root root' the population's covariance: diagonal, or with an LKJ(2) correlation
+    z_i = bounded(mean + root e_i),   root root' = the population's covariance: diagonal, or with an LKJ(2) correlation
     choices of i ~ the agent at z_i
 
-`bounded` is the identity inside a parameter's bounds and bends to stay within them, so that a bound is approached and never
-crossed, and the model remains one that can be simulated from: nothing is truncated, nothing needs a new constant.
+`bounded` is the identity well inside a parameter's bounds and flattens smoothly near them, so that z never leaves them. The
+model can still be simulated from: no distribution is truncated, so none needs a new normalising constant.
 
-The sampler does not move along e but along x, where e = mu_i + R_i^-T x and N(mu_i, (R_i R_i')^-1) is the posterior that e_i
-would have if the likelihood of person i were Gaussian, as it was found to bend at a first fit. This is the same posterior,
-whatever that first fit was; what changes is its shape: near a standard normal in x for those of whom the choices say much
-(where e makes a narrow ridge) and for those of whom they say nothing (where e = x).
+The sampler moves not in e but in x, where e_i = mu_i + R_i^-T x_i and N(mu_i, (R_i R_i')^-1) is the posterior that e_i would
+have if the likelihood of person i were Gaussian, with the peak and curvature found in a first fit. The posterior is the same
+whatever that first fit was; only its shape changes. In x it is close to a standard normal both for people whose choices are
+informative (for whom it is a narrow ridge in e) and for people whose choices are not (for whom e = x).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from explorelab.fitting.objective import Data, Model, block_log_likelihoods
 from explorelab.fitting.search.batches import mapped
 
 SOFTNESS = 0.1
-"""How far from a bound, in standard units, values begin to bend; one unit away the bend is 5e-6."""
+"""Width, in standard units, over which `bounded` flattens at a bound; one unit away it changes values by 5e-6."""
 CONCENTRATION = 2.0
-"""Of the LKJ prior of correlations: 1 is flat, above it small correlations are likelier."""
+"""Concentration of the LKJ prior on correlations: 1 is flat; larger values favour small correlations."""
 
 
 class Known(NamedTuple):
-    """What the model is given, as arrays: the sampler is compiled once for all data of a shape."""
+    """The model's inputs, as arrays, so that the sampler is compiled once for all data of the same shape."""
 
     data: Data
     participant: Any
@@ -44,13 +44,13 @@ class Known(NamedTuple):
     high: Any
     """Bounds in standard units."""
     bend: Any
-    """person x parameter x parameter: how each person's likelihood bends (J), positive semidefinite; zero: unknown."""
+    """J, the curvature of each person's likelihood (person x parameter x parameter): positive semidefinite, 0 if unknown."""
     pull: Any
-    """person x parameter: J times where that likelihood peaks."""
+    """J times the peak of that likelihood (person x parameter)."""
 
 
 class Person(NamedTuple):
-    """Everyone's parameters at a point of the sampler, and what the change of coordinates adds to the log density."""
+    """Everyone's parameters at a point of the sampler, and the log Jacobian of the change of coordinates."""
 
     z: Float[Array, "person parameter"]
     e: Float[Array, "person parameter"]
@@ -58,7 +58,7 @@ class Person(NamedTuple):
 
 
 def bounded(z: Float[Array, "... parameter"], low: Any, high: Any) -> Float[Array, "... parameter"]:
-    """The same value well inside the bounds; beyond a bound the bound itself, with a smooth bend between."""
+    """z kept within its bounds: z itself well inside them, the bound beyond it, with a smooth transition between."""
     least, most = jnp.maximum(low, -1e3), jnp.minimum(high, 1e3)
     above, beyond = jax.nn.softplus((z - least) / SOFTNESS), jax.nn.softplus((z - most) / SOFTNESS)
     return jnp.clip(least + SOFTNESS * (above - beyond), least, most)
@@ -86,7 +86,7 @@ def root_of(sd: Float[Array, " parameter"], correlation_root: Any = None) -> Flo
 def row_log_likelihoods(model: Model, data: Data, z: Float[Array, "row parameter"]) -> Float[Array, " row"]:
     """Log-likelihood of every row, each at its own point.
 
-    Its gradient is taken row by row on the way forward, so that a row's intermediate values need not be kept.
+    The gradient is computed row by row in the forward pass, so that no row's intermediate values need be kept.
     """
     return mapped(lambda at: _one_row(model, data, *at), (jnp.arange(z.shape[0]), z))
 
@@ -108,7 +108,7 @@ row_log_likelihoods.defvjp(_forward, _backward)
 
 
 def population_model(model: Model, correlated: bool, known: Known) -> None:
-    """The hierarchical model in NumPyro's language; sites `mean`, `sd`, `x`, and with correlations `correlation_root`."""
+    """The hierarchical model for NumPyro; its sites are `mean`, `sd`, `x` and, if correlated, `correlation_root`."""
     import numpyro
     import numpyro.distributions as dist
 

@@ -1,4 +1,4 @@
-"""Many problems in compiled calls: a few at a time on each core of a CPU, all at once on a GPU."""
+"""Solve many problems in compiled calls: a few at a time on each core of a CPU, all at once on a GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
 
 PER_CALL = 8
-"""Problems in one compiled call on a CPU: an interrupt waits for one, and progress shows after each."""
+"""Problems in one compiled call on a CPU: an interrupt waits for the current call, and progress is shown after each."""
 
 GPU_PER_CALL = 4096
 
@@ -26,15 +26,15 @@ def on_gpu() -> bool:
 
 
 def mapped(one: Callable[..., Any], arguments: Any, count: Any = None) -> Any:
-    """`one` for every problem: in turn on a CPU, where each then ends by itself, and together on a GPU.
+    """The results of `one` for every problem: one by one on a CPU, where each stops when it is done; together on a GPU.
 
-    With `count`, only that many need an answer; on a CPU the others cost nothing.
+    With `count`, only the first `count` problems need an answer; on a CPU the others cost nothing.
     """
     if on_gpu():
         return jax.vmap(one)(arguments)
     if count is None:
         return jax.lax.map(one, arguments)
-    once = jax.jit(one)  # traced once, though asked for its shapes first
+    once = jax.jit(one)  # traced only once, although its shapes are needed first
 
     def at(i: Any) -> Any:
         return once(jax.tree.map(lambda x: x[i], arguments))
@@ -46,20 +46,20 @@ def mapped(one: Callable[..., Any], arguments: Any, count: Any = None) -> Any:
 
 @contextmanager
 def single_threaded_algebra() -> Iterator[None]:
-    """Linear algebra on the thread that asks for it, while the block lasts.
+    """Run linear algebra on the calling thread within this context.
 
     Every core already has a problem of its own. OpenBLAS, which XLA calls for triangular systems, would wake its own threads
-    for each small one and wait for them: 20 times as much processor time on busy cores.
+    for each small system and wait for them, which takes 20 times as much processor time on busy cores.
     """
     with threadpool_limits(limits=1, user_api="blas"):
         yield
 
 
 def in_calls(call: Callable[..., Any], arguments: Any, label: str, progress: bool | None = None) -> Any:
-    """`call(part, count)` for all problems (the leading axis of every array), a part at a time; results are NumPy arrays.
+    """The results of `call(part, count)` for all problems (the leading axis), part by part, as NumPy arrays.
 
-    Parts are of one size whatever the number of problems, so that a program is compiled once for all data; they are filled
-    up with their last problem, and only the first `count` of each matter.
+    All parts have the same size, whatever the number of problems, so that a program is compiled once for all data. A short
+    part is padded with its last problem; only the first `count` results of each part matter.
     """
     leaves = jax.tree.leaves(arguments)
     n = len(leaves[0])

@@ -1,4 +1,4 @@
-"""The best of many starts: for every problem, and so for every participant (maximum likelihood and MAP)."""
+"""The best of many starts for every problem, which for maximum likelihood and MAP means for every participant."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from explorelab.fitting.search.optimise import CLOSE, Minimum, Status
 from explorelab.fitting.search.solve import Ending, Problem, endings, limits, minimised, problems, screened, starting_points
 
 SCREENED = 4
-"""Points looked at for each start that is followed."""
+"""Points screened for each start that is followed."""
 
 
 class Best(NamedTuple):
-    """The lowest minimum of every problem, and what all starts came to."""
+    """The lowest minimum of every problem, and where all starts ended."""
 
     z: np.ndarray
     value: np.ndarray
@@ -25,14 +25,14 @@ class Best(NamedTuple):
     """A `Status` for each problem."""
     n_steps: np.ndarray
     start_values: np.ndarray
-    """problem x start: where each start ended; NaN if nowhere."""
+    """The objective where each start ended (problem x start); NaN if it ended nowhere."""
 
 
 def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label: str, progress: bool | None = None) -> Best:
     """The best minimum of every problem from several starts.
 
-    Half of the starts are the best of a screen of points (four for each start), half the first points themselves, so that
-    no region is left out because it looked bad from afar.
+    Half of the starts are the best of the screened points (four for each start), half simply the first points, so that no
+    region is skipped because it looked bad from afar.
     """
     low, high = limits(fitted.space)
     n = len(each.rows)
@@ -55,7 +55,7 @@ def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label:
 
 def _lowest(ended: Minimum, n: int, starts: int) -> Best:
     value = np.where(np.isfinite(ended.value), ended.value, np.nan).reshape(n, starts)
-    # Of two starts that came equally low, the one that is a minimum.
+    # Of two starts that ended equally low, prefer one that converged.
     unsettled = (ended.status != Status.CONVERGED).reshape(n, starts)
     at = np.where(np.isnan(value), np.inf, value + CLOSE * unsettled).argmin(1)
     rows = np.arange(n)

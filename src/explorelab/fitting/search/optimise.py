@@ -1,8 +1,8 @@
-"""Fisher scoring with damping and bounds: the minimiser of one person's objective, from one start.
+"""Fisher scoring with damping and bounds: minimises one person's objective from one start.
 
-Written for one problem, as a loop that ends when it has converged; many problems are mapped over, each ending by itself.
-No library fits: SciPy minimises one problem at a time from Python, and those that run inside JAX neither keep to bounds nor
-use the information matrix that a choice model offers for nothing.
+It is written for one problem, as a loop that ends at convergence, and mapped over many problems, each with its own end. No
+library does this: SciPy minimises one problem at a time from Python, and minimisers inside JAX neither respect bounds nor
+use the information matrix that a choice model provides for free.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from explorelab.fitting.objective import Curvature
 
 MOST_STEPS = 80
 LARGEST_STEP = 2.0
-"""In standard units, so that one bad step cannot leave what is plausible."""
+"""In standard units, so that one bad step cannot leave the plausible range."""
 LARGEST_DAMPING = 1e8
 TOLERANCE = 1e-6
 """Stop when the next step promises less than this (in units of log-likelihood)."""
 CLOSE = 1e-4
-"""Converged where a whole step, hardly damped, promises no more than this: damping makes every promise small in the end."""
+"""Converged where a nearly undamped step promises no more than this; with enough damping, any step promises little."""
 LIGHT_DAMPING = 1e-2
 
 
@@ -48,8 +48,8 @@ REASONS = {
     Status.NOT_FINITE: "not converged: the likelihood, its slope or its curvature is not a finite number",
     Status.NOT_LOWEST: "not converged: the likelihood is higher close by",
 }
-"""In words. Converged is a finite objective with finite derivatives from which the next step promises next to nothing, the
-start itself included if that is so there; and a look around (`solve.endings`) that finds nothing lower."""
+"""How a minimisation ended, in words. Converged means that the objective and its derivatives are finite, the next step
+promises next to nothing (which may be so at the start already), and no nearby point is lower (`solve.endings`)."""
 
 
 class Minimum(NamedTuple):
@@ -60,7 +60,7 @@ class Minimum(NamedTuple):
     n_steps: Any
     status: Any
     information: Any
-    """Expected information there, the prior's included."""
+    """Expected information there, including the prior's."""
 
     @property
     def converged(self) -> Any:
@@ -74,7 +74,7 @@ class _State(NamedTuple):
     trial: Float[Array, " parameter"]
     """Where to look next."""
     promise: Float[Array, ""]
-    """How much lower it should be there."""
+    """How much lower the objective should be there."""
     damping: Float[Array, ""]
     n_steps: Int[Array, ""]
 
@@ -90,7 +90,7 @@ def minimise(
     def step(state: _State) -> _State:
         at = objective(state.trial)
         better = (at.value < state.at.value) & _usable(at)
-        # How much of the promised gain came: a good model of the objective may be trusted further.
+        # The share of the promised gain that was realised: a good model of the objective may be trusted further.
         gain = (state.at.value - at.value) / jnp.maximum(state.promise, 1e-300)
         trust = jnp.where(gain > 0.75, 0.2, jnp.where(gain > 0.25, 0.7, 2.0))
         damping = state.damping * jnp.where(better, trust, 6.0)
@@ -100,12 +100,12 @@ def minimise(
         return _State(z, kept, z + move, promise, damping, state.n_steps + 1)
 
     def going(state: _State) -> Bool[Array, ""]:
-        # A bound that cuts a step short can turn it uphill, a promise below zero: no minimum, only in need of more damping.
-        # A promise that is not a number ends it too, as what it is.
+        # A bound that cuts a step short can turn it uphill (a negative promise): not a minimum, but a need for more damping.
+        # A promise that is NaN ends the loop too, and is reported as not finite.
         open_ = jnp.abs(state.promise) > TOLERANCE
         return (state.n_steps < MOST_STEPS) & open_ & (state.damping < LARGEST_DAMPING)
 
-    # The objective is compiled once: the start is the first point to look at, and anything is better than nothing.
+    # The objective is compiled once: the start is the first trial point, and any value beats the initial infinity.
     n = start.shape[0]
     nothing = Curvature(jnp.asarray(jnp.inf), jnp.zeros(n), jnp.zeros((n, n)))
     zero = jnp.int32(0)
@@ -121,7 +121,7 @@ def _usable(at: Curvature) -> Bool[Array, ""]:
 
 
 def _status(last: _State, moved: Bool[Array, ""], free: Bool[Array, " parameter"]) -> Int[Array, ""]:
-    """How the loop ended; the first that holds."""
+    """How the loop ended: the first condition that holds."""
     nothing_said = (last.at.gradient == 0).all() & (last.at.information == 0).all() & (last.z.shape[0] > 0)
     gradient, step = _newton(last.at, jnp.asarray(LIGHT_DAMPING), free)
     still_promised = 0.5 * gradient @ -step
@@ -143,7 +143,7 @@ def _newton(at: Curvature, damping: Float[Array, ""], free: Bool[Array, " parame
     """Gradient and damped step over the free parameters."""
     gradient = jnp.where(free, at.gradient, 0.0)
     information = jnp.where(free[:, None] & free[None], at.information, 0.0)
-    # A direction in which nothing changes still has to be divided by something.
+    # Keeps the system solvable in a direction in which nothing changes.
     ridge = jnp.where(free, damping * jnp.maximum(jnp.diag(at.information), 1e-3) + 1e-9, 1.0)
     return gradient, -jnp.linalg.solve(information + jnp.diag(ridge), gradient)
 

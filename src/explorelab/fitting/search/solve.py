@@ -19,14 +19,14 @@ from explorelab.fitting.spaces import Space
 
 
 class Problem(NamedTuple):
-    """Which blocks to account for, and what to expect beforehand; many problems have a leading axis.
+    """The blocks to explain and the prior; several problems have a leading axis.
 
-    JAX arrays inside compiled calls, NumPy arrays outside.
+    Arrays are JAX's inside compiled calls and NumPy's outside.
     """
 
     rows: Any
     weight: Any
-    """1 for a block that counts, 0 for what fills the array up."""
+    """1 for a block that counts, 0 for padding."""
     mean: Any
     """Prior mean in standard units."""
     precision: Any
@@ -34,7 +34,7 @@ class Problem(NamedTuple):
 
 
 def problems(row_lists: list[np.ndarray], mean: np.ndarray, precision: np.ndarray) -> Problem:
-    """A problem for each list of rows, all with the same prior, or each with its own."""
+    """A problem for each list of rows, all with the same prior or each with its own."""
     longest = max(len(rows) for rows in row_lists)
     at = np.stack([np.pad(rows, (0, longest - len(rows)), mode="edge") for rows in row_lists]).astype(np.int32)
     weight = np.stack([np.arange(longest) < len(rows) for rows in row_lists]).astype(float)
@@ -86,24 +86,24 @@ def _minimised(model: Model, data: Data, low: Any, high: Any, argument: tuple[Pr
 
 
 LOOK_AROUND = 0.05
-"""How far from a minimum it is looked around, in standard units."""
+"""How far from a minimum to look for lower points, in standard units."""
 
 
 class Ending(NamedTuple):
-    """The objective at its minimum: observed and expected information, the likelihood, and what is close by."""
+    """The objective at its minimum: observed and expected information, the likelihood, and a check of nearby points."""
 
     hessian: Any
     information: Any
     log_likelihood: Any
     lower_nearby: Any
-    """How much lower the objective is a little to either side along any parameter, at most; by values alone, so that it does
-    not depend on derivatives being right. Not above 0 at a minimum."""
+    """The most by which the objective is lower a little to either side along any parameter; not above 0 at a minimum. It
+    compares values only, so it does not depend on derivatives being right."""
 
 
 def _looked_around(
     model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"], low: Any, high: Any
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """The log-likelihood at a minimum, and how much lower the objective is nearby; the replay is compiled once for all."""
+    """The log-likelihood at a minimum, and how much lower the objective is nearby; the replay is compiled only once."""
 
     def at(z: Float[Array, " parameter"]) -> tuple[Float[Array, ""], Float[Array, ""]]:
         log_likelihood = _log_likelihood(model, data, problem, z)
@@ -111,7 +111,7 @@ def _looked_around(
 
     around = LOOK_AROUND * jnp.concatenate([jnp.eye(z.shape[0]), -jnp.eye(z.shape[0])])
     log_likelihood, values = jax.lax.map(at, jnp.concatenate([z[None], jnp.clip(z + around, low, high)]))
-    # What is impossible, or not a number, is not lower.
+    # A point where the objective is NaN is not lower.
     nearby = jnp.where(jnp.isnan(values[1:]), jnp.inf, values[1:])
     return log_likelihood[0], values[0] - nearby.min(initial=jnp.inf)
 
@@ -140,7 +140,7 @@ def _predicted(model: Model, data: Data, argument: tuple[Any, Any], count: Any) 
 
 
 def _own(data: Data, rows: np.ndarray) -> tuple[Data, np.ndarray]:
-    """The data with these rows alone, and where they are in it: programs do not depend on how many others there are."""
+    """The data of these rows alone, and the rows' new indices: compiled programs do not depend on how many others exist."""
     own = data._replace(blocks=jax.tree.map(lambda x: x[rows.ravel()], data.blocks))
     return own, np.arange(rows.size, dtype=np.int32).reshape(rows.shape)
 
@@ -156,7 +156,7 @@ def screened(fitted: Fitted, each: Problem, points: np.ndarray, progress: bool |
 
 
 def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, progress: bool | None = None) -> Minimum:
-    """Where minimisation ends for every problem (leading axis), from its own start."""
+    """Where the minimisation of every problem (leading axis) ends, from its own start."""
     low, high = limits(fitted.space)
 
     def call(part: tuple[Problem, np.ndarray], count: Any) -> Minimum:
@@ -167,7 +167,7 @@ def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, pro
 
 
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
-    """Curvature and likelihood of every problem at its minimum, and whether anything close by is lower."""
+    """Curvature and likelihood of every problem at its minimum, and whether any nearby point is lower."""
     low, high = limits(fitted.space)
 
     def call(part: tuple[Problem, np.ndarray], count: Any) -> Ending:
@@ -188,10 +188,10 @@ def predicted(fitted: Fitted, rows: np.ndarray, points: np.ndarray, progress: bo
 
 
 def starting_points(n: int, low: np.ndarray, high: np.ndarray, seed: int) -> np.ndarray:
-    """Points spread evenly over what is plausible (a Sobol sequence through the prior's quantiles), the centre first."""
+    """Points spread evenly over the plausible range (a Sobol sequence through the prior's quantiles), the centre first."""
     if len(low) == 0:
         return np.zeros((n, 0))
-    # A power of two is what a Sobol sequence is balanced for.
+    # A Sobol sequence is balanced when its length is a power of two.
     uniform = qmc.Sobol(len(low), seed=seed).random_base2(int(np.ceil(np.log2(max(n - 1, 1)))))[: n - 1]
     points = np.vstack([np.zeros(len(low)), norm.ppf(np.clip(uniform, 1e-4, 1 - 1e-4))])
     return np.clip(points, low, high)

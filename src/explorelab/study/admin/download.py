@@ -1,7 +1,7 @@
-"""The study's data as one file to download: exported to a folder that is gone afterwards, zipped, and sent from the disk.
+"""The study's data as one file to download: exported to a temporary folder, zipped, and sent from the disk.
 
-In a process of its own that gives way to others: in a thread of the server every choice would wait, several times over, for
-the export to let go of the interpreter.
+The export runs in a separate process of low priority: in a thread of the server, every choice would wait, several times
+over, for the export to release the interpreter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _one_at_a_time = threading.Lock()
 
 
 def zipped_export(study: Study, engine: Engine, pilots: Pilots, now: float) -> FileResponse:
-    """The export as a zip file; everything on the disk is removed once it is sent. Takes a while: not in the event loop."""
+    """The export as a zip file, removed from the disk once it is sent. Takes a while, so never call it in the event loop."""
     if not _one_at_a_time.acquire(blocking=False):
         raise Refused(409, "busy", "Another export is running: try again when it is done.")
     try:
@@ -73,7 +73,7 @@ def _in_another_process(study: Study, url: URL, pilots: Pilots, folder: Path) ->
 
 
 def _export(study: Study, url: URL, pilots: Pilots, folder: Path, tell: Connection) -> None:
-    """Write the folder, then the zip file beside it; returns why that failed, or nothing."""
+    """Write the folder, then the zip file beside it; sends why that failed, or None."""
     from explorelab.study.database.failures import in_words
     from explorelab.study.database.store import engine_for
     from explorelab.study.export.write_export import export_study

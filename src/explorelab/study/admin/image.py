@@ -1,9 +1,8 @@
-"""What the database holds, kept in memory for the researcher's page and brought up to date by what has been added.
+"""The contents of the database, kept in memory for the researcher's page and updated with whatever is new.
 
-Choices and events are only ever added, with growing numbers, so that a look at the study costs what is new and not what
-there is. Each choice has its place in tables of block x trial, so that one read twice changes nothing, and sums over them
-take no time. Events are counted by the database, anew for each person with a new one. When something was deleted,
-everything is read anew.
+Choices and events are only ever added, with growing numbers, so a look at the study costs only as much as is new. Each
+choice has its place in tables of block x trial, so reading one twice changes nothing, and sums over them take no time. The
+database counts events, again for each person with a new one. If something was deleted, everything is read again.
 """
 
 from __future__ import annotations
@@ -70,9 +69,9 @@ class Image:
         self.rows_of: dict[int, dict[int, int]] = {}
         """By person and number of the block: its place in `blocks`, `sums`, and the tables of choices."""
         self.events: dict[int, dict[str, int]] = {}
-        """By person and kind."""
+        """Numbers of events by person and kind."""
         self.reward: Floats = np.full((0, 0), np.nan)
-        """Block x trial; NaN where there is no choice yet."""
+        """Rewards, block x trial; NaN if there is no choice yet."""
         self.overrun: Floats = np.full((0, 0), np.nan)
         self._missed: Floats = np.zeros((0, 0))
         self._flags: Floats = np.zeros((0, 0))  # sums of powers of two, one for each word

@@ -20,7 +20,7 @@ from explorelab.study.config.design import Study
 type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 FEWEST_FOR_BAND = 3
-"""With two curves the interval would be 13 standard errors on either side, which says nothing."""
+"""With two curves the interval would be 13 standard errors on either side, which is meaningless."""
 
 
 def losses(study: Study, landscape: str, rewards: Floats) -> Floats:
@@ -36,7 +36,7 @@ def curves(study: Study, image: Image, persons: set[int]) -> list[Curve]:
     best = {name: float(task.means.max()) for name, task in study.landscapes.items()}
     planned = list(product(study.task_dynamics, study.task_timings))
     found = []
-    for dynamic, timing in [*planned, *sorted(rows.keys() - set(planned))]:  # a study may have been changed half-way
+    for dynamic, timing in [*planned, *sorted(rows.keys() - set(planned))]:  # a study may have been changed halfway
         at = rows.get((dynamic, timing), [])
         tops = np.array([best[image.blocks[row].landscape] for row in at])
         finished = sum(_is_finished(image, row) for row in at)
@@ -46,9 +46,9 @@ def curves(study: Study, image: Image, persons: set[int]) -> list[Curve]:
 
 
 def _curve(dynamic: str, timing: str, lost: Floats, n_finished: int) -> Curve:
-    """The mean of cumulative losses that end at different choices.
+    """The mean of cumulative losses whose blocks have reached different choices.
 
-    Means of losses are added up, not sums averaged: the curve then does not jump where people are at the moment.
+    It adds up mean losses rather than averaging sums, so the curve does not jump where people currently are.
     """
     there = np.isfinite(lost)
     n = there.sum(0)

@@ -1,8 +1,8 @@
 """Who may see the researcher's page: one password, a signed cookie, and for every change a second token from the same site.
 
-The cookie carries a random name, when it ends, and a signature by a key made of the server's secret and the password: no
-list of sessions is kept, several processes agree without talking, and a new password ends every session. Only sessions
-that were logged out of are remembered, until they would have ended anyway.
+The cookie holds a random name, an expiry time, and a signature by a key made from the server's secret and the password. So
+no list of sessions is kept, several processes agree without communicating, and a new password ends every session. Only
+logged-out sessions are remembered, until they would have expired anyway.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OF_ALL = Limit("login-all", 50, 150.0, *TOO_MANY)
 OF_KNOWN_BROWSER = Limit("login-known", 100, 100.0, *TOO_MANY)
 LOGGED_OUT = "logged-out:"
 HASHING_COST = 2**14
-"""Of scrypt: guessing a password takes tens of milliseconds and 16 MB a guess."""
+"""The cost of scrypt: each guess of a password takes tens of milliseconds and 16 MB."""
 """Prefix of the settings that record logged-out sessions; the value is when the session would have ended."""
 
 

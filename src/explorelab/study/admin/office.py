@@ -55,7 +55,7 @@ class Office:
         self._here = InProcess(OF_ALL)
 
     async def session(self, request: Request) -> Session:
-        """The session of whoever asks; refused if there is none."""
+        """The session of the request; refused if there is none."""
         session = self._keeper.session(request.cookies.get(COOKIE))
         if await self.store.read(lambda connection: is_logged_out(connection, session)):
             raise no_session()

@@ -48,7 +48,7 @@ def find(folder: Path, platform_id: str) -> str:
 
 
 def pay(folder: Path, out: Path, again: bool, also: Collection[str] = ()) -> str:
-    """Bonuses, written; what was written, in words."""
+    """Write the bonus files; returns a summary."""
     from explorelab.study.payment.payment import pay as write_payments
 
     with opened(folder) as (study, engine):

@@ -57,7 +57,7 @@ class Overviews:
         self._answers: dict[bool, tuple[int, float, bytes]] = {}
         self._rows: dict[int, tuple[int, PersonRow]] = {}
         self._rows_of = (-1, 0.0)  # the version of the image, and the time, that the rows were made at
-        self._name = secrets.token_hex(4)  # versions of another process are none of ours
+        self._name = secrets.token_hex(4)  # marks versions as ours, not another process's
         self._version = 0
 
     def overview(self, connection: Connection, pilots: bool, now: float) -> tuple[bytes, str]:

@@ -53,7 +53,7 @@ def _check_study(folder: Path) -> None:
         lacks = "this folder has no study.toml" if folder.is_dir() else "there is no such folder"
         raise InputError(f"{folder}: {lacks}; create a study with `explorelab study init FOLDER`.") from None
     except OSError:
-        return  # whoever reads it says why it cannot be read
+        return  # reading it will say why it cannot be read
 
 
 def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _names(table: Table) -> None:
 def _training(toml: TomlFile, deadlines: dict[str, int], landscapes: list[str]) -> tuple[BlockPlan, ...]:
     table = toml.table("training", known=("dynamics", "choices", "landscape", "timing"))
     dynamics = table.names("dynamics", "dynamic", DYNAMICS, empty=True, twice=True)
-    if table.values.get("dynamics") == []:  # no training: what it would have been like does not matter
+    if table.values.get("dynamics") == []:  # no training, so its settings do not matter
         return ()
     choices = table.whole("choices", 1, MOST_CHOICES)
     landscape = table.name("landscape", "landscape", landscapes)

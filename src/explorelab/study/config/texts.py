@@ -141,7 +141,7 @@ def texts_for(study: Study, payment: Payment) -> Texts:
 def _values(study: Study) -> dict[str, str]:
     """The value of each placeholder, with numbers formatted for the texts' language.
 
-    The title is to be read as it is, so signs of Markdown in it are taken as text.
+    The title is shown as written, so Markdown signs in it count as text.
     """
     locale = _locale(study.texts.language)
 

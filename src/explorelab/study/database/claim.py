@@ -31,14 +31,14 @@ class Claim(NamedTuple):
 
 
 def claimed(engine: Engine, file: Path | None, alone: bool = False) -> Claim:
-    """The claim of a server or, with `alone`, of whoever replaces the database. Raises if another claim is in the way."""
+    """The claim of a server or, with `alone`, of a command that replaces the database. Raises if another claim is held."""
     return _of_file(file) if file is not None else _of_postgresql(engine, alone)
 
 
 def check_unserved(engine: Engine, file: Path | None) -> None:
-    """Raise if another server is at work on PostgreSQL; what is left of one that was killed is given time to end.
+    """Raise if another server is running on PostgreSQL; the remains of a killed server are given time to end.
 
-    On SQLite the claim itself says so: it has one process.
+    On SQLite, which has a single process, the claim itself shows this.
     """
     if file is not None:
         return
@@ -66,7 +66,7 @@ def _of_file(file: Path) -> Claim:
         raise InputError(
             f"a server of this study is already using {file}: stop it first (or pass its address to the robots with --url)."
         ) from None
-    except OSError:  # a disk that knows no locks
+    except OSError:  # a disk without locks
         pass
     return Claim(lambda: os.close(handle))
 

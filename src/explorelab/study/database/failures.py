@@ -70,7 +70,7 @@ SAID = {
     "connection is closed": "PostgreSQL closed the connection: it was stopped, or has failed",
     "no space left": POSTGRESQL["53100"],
 }
-"""What PostgreSQL's library says where it has no code: mostly while a connection is being made."""
+"""What PostgreSQL's library says when it gives no code, mostly while connecting."""
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002", "42P01", "42703", "3F000")
 
 

@@ -1,7 +1,7 @@
-"""The one thread that writes to SQLite. Waiting requests share a transaction and its commit, but never for long.
+"""The single thread that writes to SQLite. Waiting requests share a transaction and its commit, but never a long one.
 
-Whoever is answered together asks together the next time: groups without a bound draw everyone into one of them, and all wait
-for all. With a bound a crowd is drawn apart again.
+People who are answered together ask together the next time, so unbounded groups would draw everyone into one group in which
+all wait for all. A bound breaks such a crowd up again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class GroupWriter:
         self._thread.start()
 
     def submit[T](self, work: Work[T]) -> Future[T]:
-        """The result to come."""
+        """Queue the work; returns a future for its result."""
         if self._closed:
             raise RuntimeError("the database has been closed")
         self.load.enter()
@@ -48,11 +48,11 @@ class GroupWriter:
         return future
 
     def checkpoint_soon(self) -> None:
-        """Between two groups, move the little that is left of the log into the file, so that the log can start anew."""
+        """Between two groups, move the rest of the log into the file, so that the log can start afresh."""
         self._checkpoint = True
 
     def close(self) -> None:
-        """Write what waits, then stop."""
+        """Write whatever is waiting, then stop."""
         self._closed = True
         self._waiting.put(None)
         self._thread.join()
@@ -66,7 +66,7 @@ class GroupWriter:
                 self._watch.checkpoint()
 
     def _write(self, first: Item) -> bool:
-        """Write a group; whether others may follow."""
+        """Write a group; returns whether others may follow."""
         group: list[Future[Any]] = []
         outcomes: list[tuple[Any, BaseException | None]] = []
         taken, following, started = 1, True, False
@@ -93,7 +93,7 @@ class GroupWriter:
                 self._watch.mark(connection)
             self._watch.committed()
             self._tell(outcomes)
-        except Exception as error:  # the commit failed, or went to a file that nobody will find: nobody's work is on disk
+        except Exception as error:  # the commit failed, or went to a file that is gone: nobody's work is on disk
             self._vitals.failed(error)
             if not started and first[1].set_running_or_notify_cancel():
                 group.append(first[1])
@@ -107,7 +107,7 @@ class GroupWriter:
         return following
 
     def _tell(self, outcomes: list[tuple[Any, BaseException | None]]) -> None:
-        """Whether the database works: a refusal is not a failure of the database."""
+        """Note whether the database works; a refusal is not a failure of the database."""
         faults = [
             failure for _, failure in outcomes if isinstance(failure, DBAPIError) and not isinstance(failure, DataError)
         ]

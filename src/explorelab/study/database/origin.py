@@ -13,7 +13,7 @@ STUDY = "study"
 
 
 def origin(connection: Connection) -> str | None:
-    """The name of the study this database was made for; None if that was not recorded yet."""
+    """The name of the study this database was made for; None if not yet recorded."""
     return connection.execute(select(settings.c.value).where(settings.c.name == STUDY)).scalar()
 
 

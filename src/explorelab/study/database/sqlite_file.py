@@ -16,7 +16,7 @@ RESTORE = "restore a backup: explorelab study restore"
 
 
 def log_of(file: Path) -> Path:
-    """The log beside the file, with what was stored last."""
+    """The log beside the file, which holds the latest data."""
     return file.with_name(file.name + "-wal")
 
 
@@ -67,7 +67,7 @@ def is_served(file: Path) -> bool:
 
 
 def check_whole(file: Path) -> None:
-    """Raise unless all pages of the database are intact: only some people would run into damage inside."""
+    """Raise unless all pages of the database are intact; otherwise only some people would run into the damage."""
     with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as open_:
         try:
             found = [str(row[0]) for row in open_.execute("PRAGMA quick_check(1)")]

@@ -1,7 +1,7 @@
-"""The database: opened, brought to the newest form, read from many threads, and written so that an answer means "on disk".
+"""The database: opened, migrated, read from many threads, and written so that an answer means "on disk".
 
-SQLite has one writer (group_writer.py). PostgreSQL commits each request by itself, in several connections. Both look whether
-the database is still the one that was opened (watch.py), and refuse what would wait for too long (waiting.py).
+SQLite has one writer (group_writer.py). PostgreSQL commits each request separately, over several connections. Both check
+that the database is still the one that was opened (watch.py), and refuse requests that would wait too long (waiting.py).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ RETRIES = 3
 """How often a request that collided with another of the same person is retried."""
 PRAGMAS = (
     "busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
-    "secure_delete=ON",  # what was deleted is not to be found in the file either
-    "wal_autocheckpoint=0",  # `Store.look` does it beside the commits: in one of them, everybody would wait for it
+    "secure_delete=ON",  # deleted data must not remain in the file either
+    "wal_autocheckpoint=0",  # `Store.look` does this apart from commits: during one, everybody would wait for it
 )  # fmt: skip
 PROOF_S, TRY_S = 2.0, 8.0
 """How long a write counts as proof that others will succeed, and how long the health check waits for one."""
@@ -82,7 +82,7 @@ class Store:
             return await asyncio.wrap_future(self._writer.submit(work))
         self.load.enter()
         future = self._threads.submit(self._timed, work)
-        future.add_done_callback(lambda _: self.load.leave())  # also for who has gone before it was begun
+        future.add_done_callback(lambda _: self.load.leave())  # also for those who left before it began
         return await asyncio.wrap_future(future)
 
     async def prove(self) -> None:
@@ -185,7 +185,7 @@ class Store:
 
 
 def _prove(connection: Connection) -> None:
-    """A write that shows that writing works."""
+    """Write something, to show that writing works."""
     keep(connection, "proved", secrets.token_hex(8))
 
 
@@ -239,16 +239,16 @@ def engine_for(url: str, folder: Path) -> Engine:
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    # The driver's own idea of transactions does not know savepoints; `_begin_sqlite` says when they begin.
+    # The driver's own transactions do not support savepoints; `_begin_sqlite` begins them instead.
     connection.isolation_level = None
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
-    # The last connection to close would remove the log by its name, which may belong to another file by then: see `tidy`.
+    # The last connection to close would remove the log by name, which may belong to another file by then: see `tidy`.
     connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes its lock at once: two that read first and then want to write would wait for each other.
+    # A writer takes its lock at once: two that first read and then want to write would wait for each other.
     immediate = connection.get_execution_options().get("immediate", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 

@@ -1,6 +1,6 @@
-"""The tables of the database. Rows of choices and events are only ever added; see migrations/ for how they came to be.
+"""The tables of the database. Choices and events are only ever added; see migrations/ for the tables' history.
 
-Times are UTC, in seconds since 1970 as the server's clock had them.
+Times are UTC, in seconds since 1970 by the server's clock.
 """
 
 from __future__ import annotations
@@ -171,11 +171,11 @@ deletions = Table(
     Column("by", String(16), nullable=False),  # participant or researcher
     Column("n_choices", Integer, nullable=False),
 )  # fmt: skip
-"""That something was deleted, and how much; nothing about who it was."""
+"""A record that something was deleted, and how much, but not whose."""
 
 buckets = Table(
     "buckets", metadata,
-    Column("name", String(96), primary_key=True),  # of the limit, and a keyed hash of whom it holds for
+    Column("name", String(96), primary_key=True),  # of the limit, with a keyed hash of the caller
     Column("left", Float, nullable=False),
     Column("at", Float, nullable=False),  # when so much was left
 )  # fmt: skip

@@ -71,7 +71,7 @@ class Vitals:
             return
         why = in_words(error)
         if is_damaged(error):
-            self.stop(f"{why}; stop the server and restore a backup")  # which the log is told there
+            self.stop(f"{why}; stop the server and restore a backup")  # which also writes to the log
         else:
             self._failures.failed(why)
         self.failing = why
@@ -120,7 +120,7 @@ class Vitals:
         return self.stopped or self.failing
 
     def told(self, now: float) -> dict[str, Any]:
-        """What the study's other processes should know: requests put off, the longest wait, and when each last happened."""
+        """What the server's other processes should know: requests put off, the longest wait, and when each last happened."""
         ago_s, slow_ago_s = time.monotonic() - self.put_off_at, time.monotonic() - self.slow_at
         return {
             "n_put_off": self.n_put_off if ago_s < SHOWN_S else 0, "put_off_at": now - ago_s,

@@ -1,7 +1,7 @@
 """Whether the database is still the one that was opened: files can be deleted, replaced and restored under a running server.
 
-What is written to a deleted file is gone when the server stops, however politely it was committed. So the files are looked
-at before each transaction and, before anyone is answered, after it.
+Data written to a deleted file are gone when the server stops, even if they were committed. So the files are checked before
+each transaction and again after it, before anyone is answered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, event, text
 from explorelab.study.database.vitals import Vitals
 
 HEADER = 100
-"""Bytes at the beginning of a SQLite file: what it is, how many pages it has, and the number `user_version`."""
+"""Bytes of the header of a SQLite file, with its type, its number of pages, and the number `user_version`."""
 MAGIC = b"SQLite format 3\0"
 FULL_LOG = 1000
 """Pages in SQLite's write-ahead log above which it is worth restarting the log."""
@@ -32,8 +32,8 @@ LOOK_EVERY_S = 0.25
 class FileWatch:
     """Recognises a SQLite file by its place on the disk, and its content by a number that every commit increments.
 
-    The number (`user_version`) starts at random with each server and stands in the file's first bytes: a file that was
-    written over by an older copy, or by that of another study, has another one.
+    The number (`user_version`) starts at random with each server and is in the file's first bytes: a file overwritten by
+    an older copy, or by that of another study, has a different one.
     """
 
     def __init__(self, engine: Engine, file: Path, vitals: Vitals) -> None:
@@ -42,7 +42,7 @@ class FileWatch:
         self._anchor: Any = engine.raw_connection()
         self._first = self._now = self._number = 0
         self._counting = False
-        """Whether a commit with a number of ours has succeeded."""
+        """Whether a commit with one of our numbers has succeeded."""
         self._anchor.cursor().execute("SELECT count(*) FROM sqlite_master").close()
         # Kept open until the end: closing any handle of the file would release the locks that SQLite holds on it.
         self._handle = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -118,7 +118,7 @@ class FileWatch:
         self._log_size, self._log_number = log_size, self._now
 
     def _in_file_of_ours(self) -> int:
-        """The number last seen in the file, if it was of this server."""
+        """The number last seen in the file, if it was this server's."""
         return self._in_file if self._first <= self._in_file <= self._number else 0
 
     def check_inside(self, connection: Connection) -> None:
@@ -144,7 +144,7 @@ class FileWatch:
         return int(connection.connection.dbapi_connection.total_changes)  # type: ignore[union-attr]
 
     def committed(self) -> None:
-        """Raise unless what has just been committed is in the files that will be found again."""
+        """Raise unless the last commit is in the files that will be found after a restart."""
         self._now, self._counting = self._number, True
         self.check()
 
@@ -154,9 +154,9 @@ class FileWatch:
         return n >= MOVE_AFTER or (n > 0 and since_s > MOVE_EVERY_S)
 
     def checkpoint(self) -> bool:
-        """Move what can be moved from the log into the file; whether the log is long and little of it is left."""
+        """Move what can be moved from the log into the file; returns whether the log is long and little of it is left."""
         self._moved = self._now, time.monotonic()
-        with suppress(Exception), self._engine.connect() as connection:  # it is tried again: nothing hangs on this one
+        with suppress(Exception), self._engine.connect() as connection:  # a failure does not matter: it is tried again
             driver: Any = connection.connection.dbapi_connection
             _, in_log, moved = driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             return bool(in_log > FULL_LOG and in_log - moved < FULL_LOG)

@@ -12,7 +12,7 @@ from explorelab._support.whole_folders import put_folder, workshop
 from explorelab.errors import InputError
 
 CHECKSUMS = "checksums.sha256"
-"""What makes a folder an export: the checksum of every file in it, as `sha256sum --check` reads them."""
+"""The file that marks a folder as an export: checksums of all its files, as `sha256sum --check` reads them."""
 LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")
 """Files that desktops leave behind."""
 

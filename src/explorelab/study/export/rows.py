@@ -43,7 +43,7 @@ def snapshot(engine: Engine) -> Iterator[Connection]:
     with engine.connect() as connection, connection.begin():
         driver: Any = connection.connection.dbapi_connection
         if engine.dialect.name == "sqlite" and not driver.in_transaction:
-            connection.exec_driver_sql("BEGIN")  # left alone, the driver begins nothing for those who only read
+            connection.exec_driver_sql("BEGIN")  # by itself, the driver does not begin a transaction for reads
         yield connection
 
 
@@ -58,7 +58,7 @@ class Included(NamedTuple):
         return true() if self.pilots == "with" else people.c.pilot.is_(self.pilots == "only")
 
     def of(self, table: FromClause) -> FromClause:
-        """A table with a column person, with people and their consent; joined to each of its rows that counts."""
+        """A table with a column person, joined to people and their consent; only the rows that are included."""
         return table.join(people, people.c.id == table.c.person).join(consents, _agreed(people.c.id))
 
     def n(self, connection: Connection, table: FromClause) -> int:
@@ -71,7 +71,7 @@ def _agreed(person: Column[Any]) -> ColumnElement[bool]:
 
 
 def streamed(connection: Connection, query: Select[Any]) -> Iterator[Any]:
-    """The rows of a query, never many of them in memory."""
+    """The rows of a query, with only a few in memory at a time."""
     with connection.execution_options(yield_per=AT_ONCE).execute(query) as rows:
         yield from rows
 

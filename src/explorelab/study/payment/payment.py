@@ -1,8 +1,8 @@
 """Who is paid what: everyone who finished, once, in files for Prolific, MTurk and everybody else.
 
-A batch is entered in the database together with a mark that its files are still to come; only then do the files appear, and
-the mark goes. Whatever stops it: before the entry nobody was paid, and after it the next call finds the mark and writes the
-files from the database. Nobody is in two batches.
+A batch is recorded in the database together with a mark that its files are still to come; then the files appear, and the
+mark is removed. If this is interrupted before the entry, nobody was paid; if after it, the next call finds the mark and
+writes the files from the database. Nobody is in two batches.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def pay(
 ) -> Paid:
     """Write bonus files to a folder for everyone who finished and is in no file yet; robots are never paid.
 
-    People about whom there are doubts are listed and not paid, but for those whose codes are in `also`. `again` writes the
-    files of the last batch again, or of the one named, and pays nobody anew.
+    Doubted people are listed and not paid, except those whose codes are in `also`. `again` rewrites the files of the last
+    batch, or of the one named, and pays nobody a second time.
     """
     recovered = tuple(_recover(study, engine, out))
     if again is not False:

@@ -129,7 +129,7 @@ def put(targets: Iterable[Path]) -> None:
     for target in targets:
         try:
             aside(target).replace(target)
-        except FileNotFoundError:  # another call that saw the mark was faster: it wrote the same
+        except FileNotFoundError:  # another call that saw the mark was faster and wrote the same
             if not target.exists():
                 raise
         folders.add(target.parent)

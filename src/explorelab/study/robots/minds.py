@@ -1,6 +1,6 @@
-"""The library's agents playing live: asked before each choice and given its reward afterwards.
+"""The library's agents playing live: they are asked before each choice and given its reward afterwards.
 
-The parts are the ones that simulate and fit: learner, limit, choice rule and commitment, in double precision.
+They use the same parts as simulations and fits: learner, limit, choice rule and commitment, in double precision.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from explorelab.tasks import grid
 
 
 class Mind:
-    """An agent in the middle of a block: what it believes, what it is bound to, and how likely it chooses each square."""
+    """An agent in the middle of a block: its belief, what it is bound to, and how likely it is to choose each square."""
 
     def __init__(self, agent: Agent, study: Study) -> None:
         self._agent, self._n_arms = agent, study.n_arms

@@ -1,6 +1,6 @@
 """Participants that are programs: they load the page, agree, play with an honest clock and finish, over the real interface.
 
-A `Page` asks the server as the browser's page does: whatever is not answered is sent again until it is. A `Player` decides.
+A `Page` talks to the server like the browser's page: a request is sent again until it is answered. A `Player` decides.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def hand(goal: int, allowed: np.ndarray, deadline_ms: float, rng: np.random.Gene
 async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = None, speed: float = 1.0) -> State:
     """Play from where the server says this person is to the end; returns the last state.
 
-    `turn` is held from arrival to consent, so that people arrive one after the other. A `speed` other than 1 is a clock that
-    runs so many times faster than it says.
+    `turn` is held from arrival to consent, so that people arrive one after another. With a `speed` other than 1 the clock
+    runs that many times faster than it says.
     """
     async with turn or asyncio.Lock():
         state = await page.arrive()

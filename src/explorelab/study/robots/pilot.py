@@ -55,7 +55,7 @@ class Robot:
 
         self._mind, self._study, self._seed = Mind(agent, study), study, tuple(seed)
         self._heading: int | None = None
-        """The square that a traveller is on the way to; None: any square is reached at once."""
+        """The square that a traveller is on the way to; None if any square is reached at once."""
 
     def begin(self, block: Mapping[str, Any]) -> None:
         """A block begins."""
@@ -69,7 +69,7 @@ class Robot:
     def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int) -> Decision:
         """The agent's choice, clicked; the same for the same seed and the same rewards before.
 
-        Who travels keeps to the goal until it is reached, as the paper's agents do on a graph.
+        A traveller keeps its goal until it is reached, as the paper's agents do on a graph.
         """
         allowed = np.ones(self._study.n_arms, bool)
         near = self._study.allowed(block["dynamic"], position)
@@ -81,7 +81,7 @@ class Robot:
         drawn = int(np.searchsorted(chances, rng.uniform() * chances[-1], side="right"))
         travels = block["dynamic"] == "travel"
         decision = hand(goal if travels and goal != position else drawn, allowed, block["deadline_ms"], rng)
-        # Where nobody clicks, the yellow dot stays where it was, and the blue one goes on towards it.
+        # If nobody clicks, the yellow dot stays where it was, and the blue one moves on towards it.
         self._heading = (goal if decision.goal is None else decision.goal) if travels else None
         return decision
 
@@ -104,7 +104,7 @@ def run_pilot(
     """Let robots take part in the study served at this address.
 
     `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
-    situated. They wait for the clock as people do; with `speed` it runs so many times faster, and the server then doubts
+    situated. They wait for the clock as people do; with `speed` it runs that many times faster, and the server then doubts
     their times. The same seed gives the same agents, and the same choices as long as rewards are the same.
     """
     n, seed = checks.whole("people", people, at_least=1), checks.whole("seed", seed, at_least=0)

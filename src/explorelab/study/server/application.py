@@ -77,9 +77,9 @@ def create_app(
 
 
 class Guard:
-    """Gives every answer its headers, HEAD wherever there is GET, and the log a line that does not tell who asked.
+    """Adds headers to every answer, answers HEAD wherever there is GET, and logs a line that does not say who asked.
 
-    Below Starlette's own form of a middleware, which makes a task for each request and costs as much as a choice.
+    It is plain ASGI because Starlette's own middleware makes a task for each request and costs as much as a choice.
     """
 
     def __init__(self, app: ASGIApp) -> None:

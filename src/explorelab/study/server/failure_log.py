@@ -16,8 +16,8 @@ log = logging.getLogger("explorelab.study")
 class FailureLog:
     """One line when nothing can be stored, one per minute while that lasts, one when it is over.
 
-    Where some writes fail and others do not, trouble begins and ends all the time: within a minute of a line that told of
-    it, it is counted and told with the next.
+    If some writes fail and others do not, trouble begins and ends all the time: within a minute of a line about it, it is
+    only counted, and reported with the next line.
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ _PATH = re.compile(r"(/[A-Za-z0-9_~.-]+)*/?")
 
 
 def parts_of(url: str) -> tuple[str, str]:
-    """Origin and path of a public address, both empty where there is none: "https://x" and "/study1"."""
+    """Origin and path of a public address, such as "https://x" and "/study1"; both empty if there is none."""
     if not url:
         return "", ""
     expected = "--public-url must be an address such as https://example.org or https://example.org/study1"

@@ -49,7 +49,7 @@ class Pulse:
 
     def _look(self) -> None:
         while not self._stop.wait(LOOK_S):
-            with suppress(Exception):  # told where it happened; the next look must come
+            with suppress(Exception):  # reported where it happened; monitoring must go on
                 self._store.look()
             if isinstance(self._now, SteadyClock):
                 self._store.vitals.clock(time.time() - self._now())

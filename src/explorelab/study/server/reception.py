@@ -65,7 +65,7 @@ class Reception:
         return Caller(self.context, code)
 
     async def arrive(self, asked: Arriving, address: str, pilot_key: str) -> Arrived:
-        """The token of whoever has opened the page, and what it shows first."""
+        """The token of the person who opened the page, and what it shows first."""
         study, store, now = self.context
         pilot = self._is_pilot(pilot_key)
         if wants_to_simulate(asked.query) and not pilot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MTURK = "https://*.mturk.com"
-"""Shows the participants' page in a frame, and takes what its form sends; the researcher's page is nobody else's."""
+"""The only other site that may frame the participants' page and receive its form; none may frame the researcher's."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
     "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"

@@ -114,7 +114,7 @@ def serve(
         raise InputError(
             "the study is not ready for participants: " + "; ".join(left) + ". (--allow-unfinished serves it anyway.)"
         )
-    bound(host, port).close()  # refused before people are told of it
+    bound(host, port).close()  # fails before the address is announced
     dialect = begun(study, folder)
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so --workers must be 1, got {workers}; several workers need PostgreSQL.")
@@ -147,10 +147,10 @@ def bound(host: str, port: int, shared: bool = False) -> socket.socket:
 
 
 class OnArrival:
-    """Sent to a worker process, it arrives as a socket of that process's own.
+    """An address that becomes a socket of its own in the worker process that it is sent to.
 
-    Of one socket for all, whichever process wakes first takes the connections that wait, and keeps them: one may have more
-    than twice as many as the other.
+    With one socket for all, the process that wakes first takes and keeps all waiting connections: one may end up with more
+    than twice as many as another.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -164,7 +164,7 @@ def run_workers(config: uvicorn.Config) -> None:
     """Run the configured number of worker processes until interrupted; one that dies is replaced."""
     from explorelab.study.server.supervising import Supervisor
 
-    # Held while workers come and go, so that no other program takes the address; without a listener, nobody is sent to it.
+    # Held while workers come and go, so that no other program takes the address; it does not listen, so nobody reaches it.
     with bound(config.host, config.port, shared=EACH_ITS_OWN) as held:
         listener = cast("socket.socket", OnArrival(config.host, config.port)) if EACH_ITS_OWN else held
         Supervisor(config, sockets=[listener]).run()
@@ -214,18 +214,18 @@ def application(study: Study, folder: Path, password: str, public_origin: str = 
         store = opened(study, folder)
         store.claim()
     except InputError as error:
-        # In a replacement worker there is nobody to catch it.
+        # In a replacement worker nothing would catch the error.
         log.error("%s", error)
         sys.exit(1)
     made = create_app(study, store, admin_password=password, public_origin=public_origin)
-    # Everything loaded stays: otherwise garbage collection stops everyone for 0.1 s now and then.
+    # Exempt everything loaded from garbage collection, which would otherwise stop everyone for 0.1 s now and then.
     gc.collect()
     gc.freeze()
     return below(prefix, made)
 
 
 def begun(study: Study, folder: Path) -> str:
-    """The kind of database, which is whole and nobody else serves; the server's time is told to all its processes."""
+    """The kind of database, after checking that it is intact and not served elsewhere; sets the time for all processes."""
     from explorelab.study.database.claim import check_unserved
     from explorelab.study.database.sqlite_file import check_whole
     from explorelab.study.database.store import open_store
@@ -271,7 +271,7 @@ def _keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """The address of a server of this study that runs in this process while the block lasts, on a free port."""
+    """The address of a server of this study, which runs in this process on a free port until the block ends."""
     import threading
 
     import uvicorn

@@ -12,7 +12,7 @@ from explorelab.study.database.tables import people
 from explorelab.study.session.stages import PLAYED, UNDER_WAY
 
 LOCK = 7_305_201_410
-"""Number of the lock on PostgreSQL under which one person at a time is assigned; SQLite has a single writer anyway."""
+"""Number of the PostgreSQL lock under which one person at a time is assigned; SQLite has a single writer anyway."""
 
 
 def assign(connection: Connection, study: Study, pilot: bool, now: float) -> Cell:

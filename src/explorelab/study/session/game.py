@@ -23,7 +23,7 @@ CLOCK_SLACK_MS = 1.0
 """How far a browser's clock, which is coarse on purpose, may fall short of the deadline."""
 OVERRUN_MS = 100.0
 SLOW_S = 4.0
-"""Longer than a poor network takes for a round trip, or a busy server with its `Retry-After`."""
+"""Longer than a round trip takes on a poor network, or than a busy server's `Retry-After`."""
 EARLY_S = 0.005
 """How much less time may have passed here than in the browser before a choice is doubted: no two clocks agree."""
 HURRIED = 0.05
@@ -191,8 +191,8 @@ def slack_s(clock_ms: float) -> float:
 def _flags(person: Person, block: Any, place: Place, report: Report, waited_s: float) -> str:
     """Flags of a choice: what is doubtful or worth knowing; a choice that came impossibly soon is refused.
 
-    An honest clock starts after the last answer was sent, so that the server sees at least as much time pass. Where that is
-    less than nothing the server's own clock was set back, and says nothing. Robots may try a study out in less time.
+    An honest clock starts after the last answer was sent, so the server sees at least as much time pass. A negative time
+    means that the server's own clock was set back, and shows nothing. Robots may try out a study in less time.
     """
     claimed_s, deadline_s = report.elapsed_ms / 1000, block.deadline_ms / 1000
     if 0 <= waited_s < claimed_s - slack_s(report.elapsed_ms) and not person.pilot:
@@ -225,7 +225,7 @@ def _advance(
 
 
 def points_of(connection: Connection, person: Person, number: int, until: int | None = None) -> float:
-    """The points of a block, up to and with a trial."""
+    """The points of a block, up to and including a trial."""
     key = {"of_person": person.id, "of_block": number, "of_trial": START if until is None else until}
     return float(connection.execute(_POINTS, key).scalar_one())
 

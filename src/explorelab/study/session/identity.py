@@ -1,4 +1,4 @@
-"""Who has arrived, from the page's address as Prolific and MTurk write it, or from the browser's own key.
+"""Who has arrived, from the page's address as given by Prolific and MTurk, or from the browser's own key.
 
 From then on the server knows a person again by a token: their code, signed. It cannot be guessed and is stored nowhere.
 """
@@ -80,7 +80,7 @@ def keyed_identity(identity: str, secret: bytes) -> str:
 def proven(arrival: Arrival, known: Any) -> bool:
     """Whether this is the person known by this ID, proved by the browser's key or the platform's first session.
 
-    What a platform calls someone is no secret, and anyone can write it into a link.
+    A platform ID is no secret, and anyone can write it into a link.
     """
     if known.source in ("plain", "pilot"):
         return True  # the name itself is made from the key

@@ -24,9 +24,9 @@ NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "pl
 
 
 def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Any:
-    """The person who has arrived: someone known continues, someone new is added. A new page replaces the last one.
+    """The person who has arrived: a known person continues, a new one is added. A new page replaces the last one.
 
-    Whoever stayed away for too long is returned as they are: `expired` says so of them.
+    Someone who stayed away too long is returned unchanged; `expired` says so.
     """
     known = _named(connection, arrival.identity)
     if known is not None and not proven(arrival, known):
@@ -50,7 +50,7 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     if known.first_session is None:
         session["first_session"] = arrival.platform_session
     if known.stage in ENDED:
-        session = {}  # a bonus goes where it was earned, and what was deleted does not come back
+        session = {}  # a bonus goes where it was earned, and deleted data do not come back
     changes = {
         **({name: value for name, value in session.items() if value}),
         "page": page,
@@ -160,7 +160,7 @@ def withdraw(connection: Connection, person: Person, erase: bool, now: float) ->
 
 
 def erased(connection: Connection, person: Person, by: str, now: float) -> int:
-    """Delete everything about the person except the bare row, which prevents a second time; returns how many choices."""
+    """Delete everything about a person but the bare row, which prevents taking part again; returns how many choices."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == person.id)
     n_choices = int(connection.execute(counted).scalar_one())
     for table in (choices, events, blocks, consents):

@@ -1,7 +1,7 @@
 """A steady clock: changing the computer's clock neither expires people nor makes their choices too early.
 
-The server keeps one time from its start on, the same in all its processes. Across a restart, time does not go back, and
-the time in which no server ran does not count as someone's absence: nobody could have come.
+From its start the server keeps one time, the same in all its processes. Across a restart, time does not go back, and time
+during which no server ran does not count as someone's absence, since nobody could have come.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def told_clock() -> SteadyClock:
 def begin(connection: Connection, window_s: float) -> SteadyClock:
     """The clock of a server that starts now, passed on to all its processes.
 
-    People under way who were within their time to come back (`window_s`) when the last server stopped have as much left now.
+    People who were within their time to come back (`window_s`) when the last server stopped have as much left now.
     """
     row = connection.execute(select(settings.c.value).where(settings.c.name == ALIVE)).scalar()
     alive_at = float(row) if row else None

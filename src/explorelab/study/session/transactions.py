@@ -1,6 +1,6 @@
-"""What each request of a participant's page does, in one transaction: the person found and changed, and what follows.
+"""What each request from a participant's page does, in one transaction: find the person, change them, and say what follows.
 
-The clock is looked at after the person was found: on PostgreSQL that may have meant waiting for another request of theirs.
+The clock is read after the person is found, which on PostgreSQL may mean waiting for another of their requests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_EVENTS = 1000
 def arrive(
     connection: Connection, study: Study, arrival: Arrival, page: str, now: Clock, admit: Callable[[Connection, float], None]
 ) -> tuple[str, State]:
-    """The code of whoever has opened the page, and what it shows. `admit` may refuse someone new, who is then not kept."""
+    """The code of the person who opened the page, and what it shows. `admit` may refuse someone new, who is not stored."""
     at = now()
     person = participants.arrive(connection, study, arrival, page, at)
     if person.epoch == 1 and person.arrived_at == at:
@@ -56,7 +56,7 @@ def begin(connection: Connection, study: Study, code: str, asked: Beginning, now
 
 
 def choose(connection: Connection, study: Study, code: str, asked: Choosing, now: Clock) -> Chosen:
-    """The choice as it is kept, and after the last of a block, what to show then."""
+    """The choice as stored and, after the last of a block, what to show next."""
     person = participants.in_time(study, participants.found(connection, code, asked.epoch), now())
     made = game.choose(connection, study, person, asked, now())
     following = None
@@ -66,7 +66,7 @@ def choose(connection: Connection, study: Study, code: str, asked: Choosing, now
 
 
 def tell(connection: Connection, study: Study, code: str, asked: Telling, now: Clock) -> int:
-    """How many of the events were new and are kept; a page that has been replaced may tell of its own too."""
+    """The number of new events stored; a page that has been replaced may still report its own."""
     person = participants.found(connection, code, None)
     if asked.epoch > person.epoch:
         raise taken_over()

@@ -1,7 +1,7 @@
 """Connections: how long a browser may take over a request, how much it may send, and how many may be open at once.
 
-Uvicorn closes a connection that stays idle after an answer. Here also: one that never asks, or asks or reads a byte at a
-time, one that sends headers without end; and where there are too many, the one that has waited longest makes room.
+Uvicorn closes a connection that stays idle after an answer. This module also closes one that never asks, that asks or reads
+a byte at a time, or that sends endless headers; if there are too many, the one that has waited longest makes room.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 try:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Plain
-except ImportError:  # httptools is not there for Windows
+except ImportError:  # httptools is not available on Windows
     from uvicorn.protocols.http.h11_impl import H11Protocol as Plain  # type: ignore[assignment]
 
 from explorelab.study.server.limits.request_limits import LARGEST_HEAD
@@ -139,7 +139,7 @@ class Careful(Plain):
         for timer in (self._reading, self._writing):
             if timer is not None:
                 timer.cancel()
-        # Uvicorn's own is left running where the connection broke.
+        # Uvicorn leaves its own timer running if the connection broke.
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:

@@ -1,8 +1,8 @@
 """Rate limits: a number at once, and then as fast as the limit refills.
 
-What a limit is, is said once. It is counted in this process, for what is asked often and may be forgotten; or in the
-database, for all processes together and across restarts. There, who it was is kept as a keyed hash, and only until the limit
-is full again: no address of anybody is in the database.
+A limit is defined once. It is counted either in this process, for frequent requests that may be forgotten, or in the
+database, for all processes together and across restarts. There, callers are stored as keyed hashes, and only until the limit
+is full again: the database holds nobody's address.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What happened to the page, and bonuses that were handed out."""
+"""Events on the page, and bonuses that were paid out."""
 
 import sqlalchemy as sa
 from alembic import op

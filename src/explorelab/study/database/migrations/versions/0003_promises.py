@@ -1,4 +1,4 @@
-"""The blocks and the bonus that each person was promised, so that a study edited half-way keeps its word."""
+"""The blocks and the bonus that each person was promised, so that a study edited halfway keeps its word."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Room for both; who has none goes by the study file, as before."""
+    """Add columns for both; people without a promise go by the study file, as before."""
     op.add_column("people", sa.Column("bonus", sa.Float()))
     op.add_column("people", sa.Column("plan", sa.Text()))
 

@@ -1,4 +1,4 @@
-"""The payment that each person agreed to, and by what they prove to be the person who came first."""
+"""The payment that each person agreed to, and how they prove to be the same person as before."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Room for all; of people who are known already, the platform's session is what there is to go by."""
+    """Add columns for these; for people already known, the platform's session is the only proof there is."""
     op.add_column("people", sa.Column("terms", sa.Text()))
     op.add_column("people", sa.Column("browser", sa.String(64)))
     op.add_column("people", sa.Column("first_session", sa.String(128)))

@@ -1,4 +1,4 @@
-"""Identities keyed with the study's secret: a plain hash of a platform's name can be tried against a list of names."""
+"""Identities keyed with the study's secret: a plain hash of a platform ID can be tested against a list of IDs."""
 
 import hmac
 import secrets
@@ -14,7 +14,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Key what is there; nobody's name is needed for that."""
+    """Key the existing hashes, which needs nobody's ID."""
     connection = op.get_bind()
     rows = connection.execute(sa.text("SELECT id, identity FROM people")).all()
     if not rows:
@@ -31,4 +31,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """What was keyed stays so: everyone would count as new."""
+    """Keyed hashes stay keyed, so everyone would count as new."""
