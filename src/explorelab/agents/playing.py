@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Int
 
 from explorelab.agents import step as steps
 from explorelab.agents.factors import Available, Learner, Params, Rule, Value
@@ -30,13 +30,13 @@ class Playing(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What happened on a trial."""
+    """What happened on a trial. JAX arrays inside compiled calls, NumPy numbers outside."""
 
-    arm: Int[Array, ""]
-    goal: Int[Array, ""]
+    arm: Any
+    goal: Any
     """The arm aimed at: the arm itself, unless it lies on the way to another."""
-    reward: Float[Array, ""]
-    observed: Bool[Array, ""]
+    reward: Any
+    observed: Any
     """Whether an arm was sampled and its reward seen; otherwise the trial teaches nothing."""
 
 

@@ -29,7 +29,7 @@ from explorelab.companion.scene import Scene, scene_of
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, informative, share_foreseen
 from explorelab.fitting.fit_people import check_choices, fit
-from explorelab.fitting.likelihood import Block, blocks_of, positions
+from explorelab.fitting.likelihood import blocks_of, positions
 from explorelab.fitting.search.batches import single_threaded_algebra
 from explorelab.fitting.search.best import rows_of_each
 
@@ -183,8 +183,7 @@ def _calibration(p: np.ndarray, trial: Trial) -> np.ndarray:
 
 def _by_group(choices: Choices, mind: Companion, rows: np.ndarray) -> np.ndarray:
     """Log-probability of each choice, averaged over the group."""
-    blocks = Block(*(None if x is None else x[rows] for x in blocks_of(choices)))
-    blocks = blocks._replace(arm=np.maximum(blocks.arm, 0))
+    blocks = jax.tree.map(lambda x: x[rows], blocks_of(choices))
     with jax.enable_x64(True):
         each = np.asarray(compiled.log_likelihoods_at(mind.scene.model, mind.scene.numbers, blocks, mind.posterior.points.z))
     averaged = logsumexp(each, axis=0) - np.log(len(each))
@@ -229,7 +228,7 @@ def _result(
     log_prob, group = np.full(choices.arm.shape, np.nan), np.full(choices.arm.shape, np.nan)
     for one in told:
         log_prob[one.rows], group[one.rows] = one.personal, one.group
-    n, predicted, came_true = sum(one.counts for one in told)
+    n, predicted, came_true = np.sum([one.counts for one in told], axis=0)
     chance = chance_nll(choices)
     each = {"": log_prob, "_group": group, "_table": table}
     variables: dict[str, Any] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import numpy as np
@@ -15,7 +15,7 @@ from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE
 from explorelab.companion import points as compiled
-from explorelab.companion.past import Past, Trial
+from explorelab.companion.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
 from explorelab.companion.posterior import (
     FOLLOWING,
     METHODS,
@@ -23,7 +23,6 @@ from explorelab.companion.posterior import (
     Settings,
     before,
     in_new_block,
-    offered,
     renewed,
     reweighed,
     taught,
@@ -83,7 +82,7 @@ class Companion:
         advised
             Arm that had been suggested to them, if one was.
         """
-        trial = self._checked(arm, reward, available, forced, missed, advised)
+        trial = checked_trial(self.n_arms, arm, reward, available, forced, missed, advised)
         with jax.enable_x64(True):
             posterior = reweighed(self.posterior, self._log_probs(trial), trial) if trial.scored else self.posterior
             self._check_possible(posterior, trial)
@@ -102,7 +101,7 @@ class Companion:
         task
             The task of the block, if its means are others.
         """
-        at = NOWHERE if start is None else checks.whole("start", start, at_least=0, at_most=self.n_arms - 1)
+        at = checked_arm(self.n_arms, "start", start)
         with jax.enable_x64(True):
             posterior = in_new_block(self.scene, self.posterior)
         return replace(
@@ -157,7 +156,7 @@ class Companion:
         advised
             Arm that is suggested to the person, if one is.
         """
-        trial = Trial(available=self._offered(available), advised=self._arm("advised", advised))
+        trial = Trial(available=checked_offer(self.n_arms, available), advised=checked_arm(self.n_arms, "advised", advised))
         own = self.posterior.weight @ np.exp(self._log_probs(trial))
         if trial.advised == NOWHERE:
             return own
@@ -184,37 +183,6 @@ class Companion:
 
     def _inside(self, z: np.ndarray) -> np.ndarray:
         return np.clip(z, self.scene.numbers.low, self.scene.numbers.high)
-
-    def _checked(self, arm: Any, reward: Any, available: Any, forced: bool, missed: bool, advised: Any) -> Trial:
-        if forced and missed:
-            raise InputError("a trial is forced or missed, not both.")
-        if arm is None and not missed:
-            raise InputError("arm must be the arm that was chosen, got None: pass missed=True if there was none.")
-        if arm is None:
-            return Trial(
-                observed=False, scored=False, available=self._offered(available), advised=self._arm("advised", advised)
-            )
-        offer = self._offered(available)
-        at = self._arm("arm", arm)
-        value = float(checks.scalar("reward", reward))
-        if offer is not None and not offer[at]:
-            raise InputError(f"a chosen arm must be available, got {at}, which is not.")
-        free = not (forced or missed) and self.n_arms > 1 and (offer is None or sum(offer) > 1)
-        return Trial(at, value, True, free, offer, self._arm("advised", advised))
-
-    def _arm(self, name: str, arm: Any) -> int:
-        return NOWHERE if arm is None else checks.whole(name, arm, at_least=0, at_most=self.n_arms - 1)
-
-    def _offered(self, available: Any) -> tuple[bool, ...] | None:
-        if available is None:
-            return None
-        offer = np.asarray(available)
-        if offer.dtype != bool or offer.shape != (self.n_arms,) or not offer.any():
-            raise InputError(
-                f"available must have a truth value for each of {self.n_arms} arms, one of them true, "
-                f"got {checks.shown(available)}."
-            )
-        return tuple(map(bool, offer))
 
     def _check_possible(self, posterior: Posterior, trial: Trial) -> None:
         if not np.isfinite(posterior.log_weight).any():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from explorelab._support import checks
 from explorelab.agents.factors import Learner
 from explorelab.agents.playing import room_for
 from explorelab.choices.table import NOWHERE, Choices
+from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block
 
 
@@ -57,6 +59,52 @@ class Past(NamedTuple):
     def with_block(self, start: int = NOWHERE) -> Past:
         """The past with a new block."""
         return Past((*self.blocks, ()), (*self.starts, start))
+
+
+def checked_trial(
+    n_arms: int,
+    arm: Any,
+    reward: Any,
+    available: Any = None,
+    forced: bool = False,
+    missed: bool = False,
+    advised: Any = None,
+) -> Trial:
+    """A trial as a caller describes it, checked; see `Companion.observe`."""
+    if forced and missed:
+        raise InputError("a trial is forced or missed, not both.")
+    offer, suggested = checked_offer(n_arms, available), checked_arm(n_arms, "advised", advised)
+    if arm is None:
+        if not missed:
+            raise InputError("arm must be the arm that was chosen, got None: pass missed=True if there was none.")
+        return Trial(observed=False, scored=False, available=offer, advised=suggested)
+    at, value = checked_arm(n_arms, "arm", arm), float(checks.scalar("reward", reward))
+    if offer is not None and not offer[at]:
+        raise InputError(f"a chosen arm must be available, got {at}, which is not.")
+    free = not (forced or missed) and n_arms > 1 and (offer is None or sum(offer) > 1)
+    return Trial(at, value, True, free, offer, suggested)
+
+
+def checked_arm(n_arms: int, name: str, arm: Any) -> int:
+    """The arm, or `NOWHERE` for None."""
+    return NOWHERE if arm is None else checks.whole(name, arm, at_least=0, at_most=n_arms - 1)
+
+
+def checked_offer(n_arms: int, available: Any) -> tuple[bool, ...] | None:
+    """Which arms are available, or None for all."""
+    if available is None:
+        return None
+    offer = np.asarray(available)
+    if offer.dtype != bool or offer.shape != (n_arms,) or not offer.any():
+        raise InputError(
+            f"available must have a truth value for each of {n_arms} arms, one of them true, got {checks.shown(available)}."
+        )
+    return tuple(map(bool, offer))
+
+
+def offered(trial: Trial, n_arms: int) -> np.ndarray:
+    """Which arms were available."""
+    return np.ones(n_arms, bool) if trial.available is None else np.array(trial.available)
 
 
 def past_blocks(choices: Choices, rows: np.ndarray) -> list[tuple[int, list[Trial]]]:

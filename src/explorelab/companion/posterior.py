@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+import jax
 import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import chi2, norm, qmc
@@ -27,7 +28,7 @@ from scipy.stats import chi2, norm, qmc
 from explorelab.agents.playing import Seen, room_for
 from explorelab.choices.table import NOWHERE
 from explorelab.companion import points as compiled
-from explorelab.companion.past import Arrays, Past, Trial, arrays_of
+from explorelab.companion.past import Arrays, Past, Trial, arrays_of, offered
 from explorelab.companion.points import Points
 from explorelab.companion.scene import Group, Scene
 from explorelab.fitting.search.batches import single_threaded_algebra
@@ -107,13 +108,8 @@ def taught(scene: Scene, posterior: Posterior, past: Past, trial: Trial) -> Post
     room = room_for(rule.learner, n_arms, past.t)
     if past.t > 1 and room != room_for(rule.learner, n_arms, past.t - 1):
         points = compiled.with_room(scene.model, points, room)
-    seen = Seen(np.int32(trial.arm), np.int32(trial.arm), np.float64(trial.reward), np.bool_(trial.observed))  # type: ignore[arg-type]
+    seen = Seen(np.int32(trial.arm), np.int32(trial.arm), np.float64(trial.reward), np.bool_(trial.observed))
     return posterior._replace(points=compiled.learned(scene.model, points, offered(trial, n_arms), seen))
-
-
-def offered(trial: Trial, n_arms: int) -> np.ndarray:
-    """Which arms were available."""
-    return np.ones(n_arms, bool) if trial.available is None else np.array(trial.available)
 
 
 def renewed(scene: Scene, posterior: Posterior, past: Past, settings: Settings) -> Posterior:
@@ -124,7 +120,7 @@ def renewed(scene: Scene, posterior: Posterior, past: Past, settings: Settings) 
     with single_threaded_algebra():
         z, log_weight, centre = METHODS[settings.method](scene, posterior, arrays, settings)
     now = len(past.blocks) - 1
-    block = compiled.Block(*(x[now] for x in arrays.blocks))
+    block = jax.tree.map(lambda x: x[now], arrays.blocks)
     room = room_for(scene.model.rule.learner, scene.model.n_arms, max(past.t - 1, 1))
     points = compiled.caught_up(scene.model, scene.numbers, z, block, room)
     fresh = Posterior(points, log_weight, centre, posterior.n_renewed + 1)

@@ -54,7 +54,7 @@ class Mind:
         """Learn the reward of a square, which is on the way to the `goal` if it is not the goal itself."""
         aim = np.int32(arm if goal is None else goal)
         with jax.enable_x64(True):
-            seen: Any = Seen(np.int32(arm), aim, np.float64(reward), np.bool_(True))
+            seen = Seen(np.int32(arm), aim, np.float64(reward), np.bool_(True))
             self._now = _learn(self._rule, self._params, self._now, self._available, seen)
 
 
