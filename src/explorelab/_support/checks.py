@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 
+from explorelab._support.arrays import Floats
+from explorelab._support.json_values import Unchecked
 from explorelab.errors import InputError, unknown_name
 
 MANY = 1_000_000
 """More starts, draws or simulated people than this are a typing error, and would use all memory."""
 
-type Numbers = np.ndarray[Any, np.dtype[np.float64]]
+type Numbers = Floats
 
 
-def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
+def numbers(name: str, value: object, *, infinite: bool = False) -> Numbers:
     """The value as float64, or an error naming it: not a number, NaN, or infinite where that makes no sense."""
     try:
         if value is None:  # which NumPy takes for NaN
@@ -31,14 +33,14 @@ def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
     return array
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether the value is a finite number; true and false are not."""
     return (
         isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or math.isfinite(value))
     )
 
 
-def shown(value: Any, most: int = 80) -> str:
+def shown(value: object, most: int = 80) -> str:
     """The value on one line of an error message, shortened if long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= most else f"{text[:most]}..."
@@ -50,7 +52,7 @@ def _first(where: np.ndarray) -> str:
 
 def real(
     name: str,
-    value: Any,
+    value: object,
     *,
     above: float = -math.inf,
     at_least: float = -math.inf,
@@ -72,7 +74,18 @@ def real(
     return array
 
 
-def scalar(name: str, value: Any, **bounds: Any) -> Numbers:
+class Bounds(TypedDict, total=False):
+    """The bounds that `real` takes, by name."""
+
+    above: float
+    at_least: float
+    below: float
+    at_most: float
+    infinite: bool
+    why: str
+
+
+def scalar(name: str, value: object, **bounds: Unpack[Bounds]) -> Numbers:
     """The value as one float64 number within the bounds."""
     array = real(name, value, **bounds)
     if array.ndim:
@@ -86,7 +99,7 @@ def _range(above: float, at_least: float, below: float, at_most: float) -> str:
     return " and ".join(part for part in (low, high) if part)
 
 
-def whole(name: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
+def whole(name: str, value: Unchecked, *, at_least: int, at_most: int = 2**63 - 1) -> int:
     """The value as an int within the bounds, or an error naming it."""
     try:
         if isinstance(value, bool | str | bytes) or np.ndim(value) or int(value) != value:
@@ -100,14 +113,14 @@ def whole(name: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> 
     return int(value)
 
 
-def one_of[Kind](kind: str, name: Any, table: Mapping[str, Kind]) -> Kind:
+def one_of[Kind](kind: str, name: object, table: Mapping[str, Kind]) -> Kind:
     """The entry of the table, or an error that suggests the nearest known name."""
     if not isinstance(name, str) or name not in table:
         raise unknown_name(kind, str(name), table)
     return table[name]
 
 
-def covariance(name: str, value: Any) -> Numbers:
+def covariance(name: str, value: object) -> Numbers:
     """The value as a symmetric positive semidefinite matrix; singular ones are allowed."""
     matrix = numbers(name, value)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:

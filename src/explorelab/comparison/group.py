@@ -15,11 +15,10 @@ import xarray as xr
 from scipy.special import betainc, digamma, expit, gammainc, gammaln, hyp1f1, log_softmax, logsumexp, polygamma, xlogy
 
 from explorelab._support import checks
+from explorelab._support.arrays import Floats
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.errors import ExplorelabError, InputError
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_STEPS = 10_000
 _NEGLIGIBLE = 45.0  # nats below the peak at which an integrand is left out: a share of 3e-20

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.arrays import Floats
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-
 
 OF_LIKELIHOOD = ("bic", "aic")
 """Criteria that need the maximum of the likelihood: they are undefined for estimates under a prior."""

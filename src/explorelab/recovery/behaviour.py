@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from explorelab._support.arrays import Floats
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.fitting.likelihood import positions
 from explorelab.regret.forms import FORMS, PowerFit
 from explorelab.regret.forms_fast import best_forms
 from explorelab.regret.observed import observed_regret
 from explorelab.regret.phenotypes import FEWEST_TRIALS
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 CURVES = {
     "regret": "observed regret",

@@ -10,6 +10,7 @@ import xarray as xr
 from scipy.stats import norm, rankdata
 
 from explorelab._support import checks
+from explorelab._support.arrays import Floats
 from explorelab._support.door import door
 from explorelab._support.rounding import spread
 from explorelab.agents import Agent
@@ -21,8 +22,6 @@ from explorelab.recovery.designs import repeated
 from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import Known, Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @door

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.arrays import Floats
 from explorelab._support.door import door
 from explorelab._support.rounding import without_rounding
 from explorelab.agents import Agent
@@ -19,8 +20,6 @@ from explorelab.recovery.behaviour import CURVES, Each, mean_known, of_each
 from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import Known, fitted_of, known_of, same_people
 from explorelab.regret.forms import PowerFit
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_WALKS = 40
 """Walks are counted in as many classes, each as wide as the shortest walk; longer ones together in the last."""

@@ -16,12 +16,12 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.arrays import Floats
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab._support.rounding import flat as is_flat
 from explorelab.errors import InputError
 
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 type PowerFit = Literal["raw", "log-log"]
 
 FORMS = ("linear", "power", "log")

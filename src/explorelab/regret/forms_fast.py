@@ -12,15 +12,13 @@ Of 87 000 curves tried, all got the label that `fit_forms` gives them, at up to 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from explorelab._support.arrays import Floats, Ints
 from explorelab._support.rounding import flat
 from explorelab.regret.forms import FEWEST_TIMES, LARGEST_EXPONENT, PowerFit
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-type Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 _STEP = 0.08
 _ROUNDING = 1e-12  # as for fit_forms: forms that differ by less of the curve's squares fit equally well

@@ -20,12 +20,11 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.arrays import Floats
 from explorelab._support.counted import each_of
 from explorelab._support.rounding import without_rounding
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 HOW_TO_TELL = 'add means (or landscape = "B", or means_by where blocks have several) to the table [task] of the task file'
 TAKEN = ("row", "time", "form", "participant", "block")

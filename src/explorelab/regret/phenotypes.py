@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.arrays import Floats
 from explorelab._support.door import door
 from explorelab._support.progress import Progress
 from explorelab._support.rounding import spread
@@ -24,8 +25,6 @@ from explorelab.regret.clusters import clustered_share, mean_band, wilson
 from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE, PowerFit, fit_regret_curves, fitted_regret
 from explorelab.regret.label_bootstrap import label_probabilities
 from explorelab.regret.observed import observed_regret
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 FEWEST_TRIALS = FEWEST_TIMES
 """Shorter blocks get no label."""

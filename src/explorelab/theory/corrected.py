@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from explorelab._support.arrays import Floats
 from explorelab._support.door import door
 from explorelab.errors import InputError
-from explorelab.theory._checks import Floats, Times, checked_n_between, checked_times
+from explorelab.theory._checks import Times, checked_n_between, checked_times
 from explorelab.theory.arm_sums import noise_to_signal, with_best_arm
 from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, Tail, sum_over_blocks, sum_over_times, tail_of
 

@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import Connection, Table, case, func, select
 
+from explorelab._support.arrays import Floats, Ints
 from explorelab.study.database.tables import blocks, choices, deletions, events, people
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-type Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 OVERLAP = 1000
 """On PostgreSQL a row can appear after one with a higher number, so this many numbers are read again."""

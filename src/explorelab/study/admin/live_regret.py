@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from explorelab._support.arrays import Floats
 from explorelab.regret import paper_people
 from explorelab.regret.clusters import clustered_share
 from explorelab.regret.forms import FORMS, NONE
@@ -16,8 +17,6 @@ from explorelab.regret.phenotypes import FEWEST_TRIALS
 from explorelab.study.admin.answers import Curve, Phenotypes, Share
 from explorelab.study.admin.image import BlockRow, Image
 from explorelab.study.config.design import Study
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 FEWEST_FOR_BAND = 3
 """With two curves the interval would be 13 standard errors on either side, which says nothing."""
