@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-type Json = None | bool | int | float | str | list[Json] | dict[str, Json]
+type Json = bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None
 """A value that JSON can hold."""
+
+type JsonObject = dict[str, Any]
+"""A summary for JSON: whoever reads on in it knows what its maker puts there, and need not ask `Json` at every step."""
 
 type Unchecked = Any
 """A value as TOML, JSON or a user gave it: it may be anything until it has been checked."""

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import Signature, signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ def _bound(formula: Callable[..., Floats]) -> Callable[..., Floats]:
         power: float,
         epsilon: float | None = None,
         pull: float = 0.0,
-        **own: Any,
+        **own: float | npt.ArrayLike | None,
     ) -> Floats:
         horizons = checked_times(times)
         return formula(Asked(means, noise_var, horizons, power, tail_of(power, pull, epsilon, horizons)), **own)
