@@ -8,9 +8,10 @@ equal and the differences are chance, and exceedance probabilities protected aga
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 from scipy.special import betainc, digamma, expit, gammainc, gammaln, hyp1f1, log_softmax, logsumexp, polygamma, xlogy
 
@@ -27,6 +28,12 @@ _FINEST = 0.04  # of log x: what the upper end of the integrand needs, however w
 _LEAST_COUNT = 0.01
 _MOST_COUNT = 1e9
 
+type Evidence = npt.ArrayLike | xr.DataArray
+"""Participant x model."""
+
+type Counts = npt.ArrayLike
+"""One number, or one for each model."""
+
 
 class _Posterior(NamedTuple):
     """The approximate posterior: Dirichlet counts, whose model each person's is, and the free energy."""
@@ -38,7 +45,7 @@ class _Posterior(NamedTuple):
 
 @door
 def group_selection(
-    log_evidence: Any, names: Sequence[str] | None = None, prior: Any = 1.0, tolerance: float = 1e-10
+    log_evidence: Evidence, names: Sequence[str] | None = None, prior: Counts = 1.0, tolerance: float = 1e-10
 ) -> xr.Dataset:
     """How frequent each model is in the population, and the probability that it is the most frequent.
 
@@ -86,7 +93,7 @@ def group_selection(
     return xr.Dataset(variables, {"model": labels, "participant": people}, {"tolerance": tolerance})
 
 
-def exceedance_probability(alpha: Any) -> Floats:
+def exceedance_probability(alpha: npt.ArrayLike) -> Floats:
     """P(r_k is the largest) for every k, where r has a Dirichlet distribution with these counts.
 
     Two models: the beta distribution's tail. More: r_k are gamma variables over their sum, so P = E[prod_j F_j(X_k)] with
@@ -103,7 +110,7 @@ def exceedance_probability(alpha: Any) -> Floats:
     return np.array([_largest(alpha, k) for k in range(alpha.size)])
 
 
-def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list[str], Any]:
+def _table(log_evidence: Evidence, names: Sequence[str] | None) -> tuple[Floats, list[str], np.ndarray]:
     """The evidence as participant x model, with the labels of both."""
     people = None
     if isinstance(log_evidence, xr.DataArray):
@@ -123,7 +130,7 @@ def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list
     return evidence, labels, np.arange(evidence.shape[0]) if people is None else people
 
 
-def _prior(prior: Any, n_models: int) -> Floats:
+def _prior(prior: Counts, n_models: int) -> Floats:
     counts = checks.real("prior", prior, at_least=_LEAST_COUNT, at_most=_MOST_COUNT)
     if counts.ndim == 1 and counts.size != n_models:
         raise InputError(f"prior must be one number, or one for {each_of(n_models, 'model')}, got {counts.size}.")

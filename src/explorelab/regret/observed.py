@@ -14,9 +14,8 @@ the arm's mean stands for it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from explorelab._support import checks
@@ -31,7 +30,7 @@ TAKEN = ("row", "time", "form", "participant", "block")
 """Names that a condition cannot have beside them; it gets a trailing underscore."""
 
 
-def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
+def observed_regret(choices: Choices, best_mean: npt.ArrayLike | None = None) -> xr.DataArray:
     """m* t minus the rewards received up to t, row x time, NaN beyond the end of a block.
 
     Coordinates are the participant, the block and the conditions of each row. `best_mean`, one number or one for each row,
@@ -45,7 +44,7 @@ def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
     return _cumulative(choices, best[:, None], received, "observed_regret")
 
 
-def _best_means(choices: Choices, best_mean: Any) -> Floats:
+def _best_means(choices: Choices, best_mean: npt.ArrayLike | None) -> Floats:
     """m* of every row."""
     unknown = np.full(choices.n_rows, -np.inf)
     known = unknown if choices.means is None else np.where(np.isnan(choices.means), -np.inf, choices.means).max(1)
