@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Floats
+from explorelab._support.arrays import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.rounding import without_rounding
 from explorelab.agents import Agent
@@ -159,7 +159,7 @@ def _beside(human: Summary, copies: list[Summary], classes: Floats) -> xr.Datase
         for part, values in compared(human.curves[name], [c.curves[name] for c in copies]).items():
             variables[f"{name}_{part}"] = ("time", values, {"long_name": CURVES[name]})  # type: ignore[assignment]
     n_trials = len(human.curves["regret"])
-    coords: dict[str, Any] = {"statistic": names, "time": np.arange(1, n_trials + 1)}
+    coords: Variables = {"statistic": names, "time": np.arange(1, n_trials + 1)}
     if human.walks is not None:
         of_copies = [c.walks for c in copies if c.walks is not None]
         for part, values in compared(human.walks, of_copies).items():

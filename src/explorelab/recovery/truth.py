@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab.agents import Agent
+from explorelab.agents.factors import Argument
 from explorelab.agents.registry import agent_named
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
@@ -22,7 +23,7 @@ from explorelab.fitting.bayes.convergence import warn_if_failed, warning_of
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import on_natural_scale
-from explorelab.fitting.spaces import Dimension, Space
+from explorelab.fitting.spaces import Changes, Dimension, FieldValue, Space
 from explorelab.recovery.simulated_choices import played
 
 FIELDS = ("scale", "centre", "spread", "low", "high")
@@ -41,7 +42,7 @@ class Known(NamedTuple):
         return tuple(dimension.name for dimension in self.space)
 
     @property
-    def changes(self) -> dict[str, dict[str, Any]]:
+    def changes(self) -> dict[str, dict[str, FieldValue]]:
         """The space in the form in which `fit` and `prepare` take it, so that new data do not change it."""
         return {each.name: {field: getattr(each, field) for field in FIELDS} for each in self.space}
 
@@ -62,8 +63,8 @@ def known_of(
     agent: str | Agent | None,
     fit: xr.DataTree | None = None,
     free: Sequence[str] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    space: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, Argument] | None = None,
+    space: Changes | None = None,
 ) -> Known:
     """What is known of an agent: from its fit, or from the data (made at random where there are none yet)."""
     if not isinstance(choices, Choices):
@@ -78,7 +79,7 @@ def known_of(
     return known
 
 
-def _agent_of(fit: Any, agent: str | Agent | None) -> Agent:
+def _agent_of(fit: object, agent: str | Agent | None) -> Agent:
     if not isinstance(fit, xr.DataTree) or "estimates" not in fit.children:
         raise InputError(f"fit must be the result of fit or load_fit, got {checks.shown(fit)}.")
     fitted = str(fit.attrs["agent"])
@@ -125,7 +126,7 @@ def estimated(known: Known) -> dict[str, np.ndarray]:
     return {name: table.sel(parameter=name).values for name in known.names}
 
 
-type Within = Mapping[str, Sequence[Any]]
+type Within = Mapping[str, Sequence[FieldValue]]
 """For some parameters a range, (low, high), or (low, high, scale) to be spread evenly over that scale instead."""
 
 
@@ -176,7 +177,7 @@ def _checked(known: Known, within: Within) -> dict[str, tuple[float, float, str]
     return ranges
 
 
-def _range(dimension: Dimension, given: Any) -> tuple[float, float, str]:
+def _range(dimension: Dimension, given: object) -> tuple[float, float, str]:
     name = dimension.name
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) not in (2, 3):
         raise InputError(f"the range of {name} must be (low, high) or (low, high, scale), got {checks.shown(given)}.")
