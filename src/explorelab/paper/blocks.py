@@ -10,7 +10,7 @@ import xarray as xr
 from explorelab import theory
 from explorelab.agents.named.ucl import block_ucl
 from explorelab.paper.exhibit import Effort, Exhibit, exhibit, spread
-from explorelab.plots.style import BLUE, GREEN, INK, VERMILION, Drawing
+from explorelab.plots.style import BLUE, GREEN, INK, VERMILION, Drawing, Look
 from explorelab.plots.words import number, percent, whole
 from explorelab.tasks import Task, landscape, on_graph, profile, with_costs
 
@@ -30,7 +30,7 @@ def _settings(effort: Effort, prior: str, task: str, horizon: int) -> dict[str, 
     }
 
 
-def _mean_and_spread(drawing: Drawing, key: str, runs: xr.Dataset, name: str, curve: str, colour: str, **look: Any) -> None:
+def _mean_and_spread(drawing: Drawing, key: str, runs: xr.Dataset, name: str, curve: str, colour: str, **look: Look) -> None:
     mean, sd = runs[f"{name}_mean"], spread(runs, name)
     drawing.band(key, runs["time"], mean - sd, mean + sd, f"{curve}, mean ± 1 sd", color=colour, alpha=0.3)
     drawing.line(key, runs["time"], mean, f"{curve}, mean", color=colour, **look)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
 
+from explorelab._support.json_values import Unchecked
 from explorelab.agents import Agent
 from explorelab.plots.style import GREY, Drawing
 from explorelab.simulation.simulate import simulate
@@ -38,7 +39,7 @@ class Effort(NamedTuple):
         n = 12 if self.quick else n_full
         return np.unique(np.geomspace(1, horizon, n).round().astype(int)).tolist()
 
-    def simulate(self, agent: Agent, task: Task, horizon: int, replicates: int, **options: Any) -> xr.Dataset:
+    def simulate(self, agent: Agent, task: Task, horizon: int, replicates: int, **options: Unchecked) -> xr.Dataset:
         """A simulation with this seed, without a progress bar of its own."""
         return simulate(agent, task, horizon, self.replicates(replicates), self.seed, progress=False, **options)
 

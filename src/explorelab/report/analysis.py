@@ -77,11 +77,13 @@ class Analysis:
         return self.choices.n_participants < FEW_PEOPLE
 
 
-def analysed(choices: Choices, settings: Settings, check: CheckReport | None, step: Step, progress: Any = None) -> Analysis:
+def analysed(
+    choices: Choices, settings: Settings, check: CheckReport | None, step: Step, progress: bool | None = None
+) -> Analysis:
     """Compute all results, announcing each step."""
     missing: dict[str, str] = {}
 
-    def attempt(name: str, work: Callable[[], Any]) -> Any:
+    def attempt[Result](name: str, work: Callable[[], Result]) -> Result | None:
         try:
             return work()
         except InputError as error:
@@ -109,7 +111,7 @@ def analysed(choices: Choices, settings: Settings, check: CheckReport | None, st
     )  # fmt: skip
 
 
-def _phenotypes(choices: Choices, settings: Settings, progress: Any) -> tuple[xr.Dataset, xr.Dataset]:
+def _phenotypes(choices: Choices, settings: Settings, progress: bool | None) -> tuple[xr.Dataset, xr.Dataset]:
     from explorelab.regret.phenotypes import label_phenotypes
 
     how: dict[str, Any] = {"seed": settings.seed, "progress": progress}
@@ -166,7 +168,7 @@ def _fit_in(comparison: xr.DataTree, name: str) -> xr.DataTree:
 
 
 def _predicted(
-    choices: Choices, settings: Settings, main: str, fit: xr.DataTree, progress: Any
+    choices: Choices, settings: Settings, main: str, fit: xr.DataTree, progress: bool | None
 ) -> tuple[xr.Dataset, xr.Dataset]:
     from explorelab.recovery.predictive import predictive_check
 
