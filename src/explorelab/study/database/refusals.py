@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
+from explorelab._support.json_values import Unchecked
 from explorelab.errors import ExplorelabError
 
 WORDS = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
@@ -41,7 +41,7 @@ def invalid(message: str) -> Refused:
     return Refused(422, "invalid", message)
 
 
-def misshapen(errors: Sequence[Mapping[str, Any]]) -> Refused:
+def misshapen(errors: Sequence[Mapping[str, Unchecked]]) -> Refused:
     """A request in the wrong form: Pydantic's first error as a sentence, without repeating what was sent."""
     kind, place, said = (errors[0][part] for part in ("type", "loc", "msg"))
     if kind == "json_invalid":

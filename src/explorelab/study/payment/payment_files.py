@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from explorelab._support.files import cannot_be_written, sync
 from explorelab.study.config.design import Payment, Study
+from explorelab.study.database.tables import Person
 from explorelab.study.export.cells import safe
 
 CENT = Decimal("0.01")
@@ -44,7 +45,7 @@ def cents(amount: float) -> Decimal:
     return Decimal(repr(float(amount))).quantize(CENT)
 
 
-def due_of(row: Any, payment: Payment, bonus: float) -> Due | None:
+def due_of(row: Person, payment: Payment, bonus: float) -> Due | None:
     """What the person of a row is owed; None if their platform ID is missing or invalid."""
     name, session = row.platform_id or "", row.platform_session or ""
     if row.source != "plain" and not NAMED.fullmatch(name):

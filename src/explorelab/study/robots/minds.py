@@ -6,14 +6,14 @@ The parts are the ones that simulate and fit: learner, limit, choice rule and co
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
 from explorelab.agents import step as steps
-from explorelab.agents.factors import Agent, Params, Rule, Ways, prepared
+from explorelab.agents.factors import Agent, AnyBelief, Params, Rule, Value, Ways, prepared
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.tasks import grid
@@ -59,15 +59,21 @@ class Mind:
 
 
 @partial(jax.jit, static_argnames=("rule", "n_arms", "n_trials"))
-def _begin(rule: Rule, n_arms: int, n_trials: int, params: Params, ways: Ways) -> tuple[Params, Any]:
+def _begin(rule: Rule, n_arms: int, n_trials: int, params: Params, ways: Ways) -> tuple[Params, AnyBelief]:
     ready = prepared(rule, params, ways)
     return ready, rule.learner.resize(ready, rule.learner.init(ready, n_arms), n_trials)
 
 
 @partial(jax.jit, static_argnames="rule")
 def _probabilities(
-    rule: Rule, params: Params, belief: Any, bound: steps.Bound, t: Any, position: Any, available: Any
-) -> Any:
+    rule: Rule,
+    params: Params,
+    belief: AnyBelief,
+    bound: steps.Bound,
+    t: Int[Array, ""],
+    position: Int[Array, ""],
+    available: Bool[Array, " arm"],
+) -> Value:
     moment = steps.moment_of(rule.commitment, bound, t, position)
     value = rule.limit(params, belief, moment)
     log_probs = rule.choice.log_probs(params, belief, value, moment, available)
@@ -78,8 +84,15 @@ def _probabilities(
 
 @partial(jax.jit, static_argnames="rule")
 def _learn(
-    rule: Rule, params: Params, belief: Any, bound: steps.Bound, available: Any, arm: Any, goal: Any, reward: Any
-) -> tuple[Any, steps.Bound]:
+    rule: Rule,
+    params: Params,
+    belief: AnyBelief,
+    bound: steps.Bound,
+    available: Bool[Array, " arm"],
+    arm: Int[Array, ""],
+    goal: Int[Array, ""],
+    reward: Float[Array, ""],
+) -> tuple[AnyBelief, steps.Bound]:
     after = rule.learner.update(params, belief, arm, reward)
     if not steps.binds(rule.commitment):
         return after, bound

@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from explorelab._support.counted import counted
+from explorelab._support.json_values import Unchecked
 from explorelab.errors import InputError
 from explorelab.study.config.text_warnings import text_warnings
 from explorelab.study.server.built_pages import check_built
@@ -156,7 +157,7 @@ class OnArrival:
     def __init__(self, host: str, port: int) -> None:
         self._address = (host, port)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int, bool]]:
         return bound, (*self._address, True)
 
 
@@ -187,7 +188,7 @@ def trusted(proxies: str) -> list[str]:
     return found
 
 
-def settings_of_server(proxies: list[str]) -> dict[str, Any]:
+def settings_of_server(proxies: list[str]) -> dict[str, Unchecked]:
     """Uvicorn's settings. Only named proxies are trusted to say where a request comes from."""
     from explorelab.study.server.limits.connections import IDLE_S
 
