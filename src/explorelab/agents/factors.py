@@ -34,8 +34,14 @@ class Belief(Protocol):
     def sd(self) -> Value: ...  # noqa: D102
 
 
-class CountingBelief(Belief, Protocol):
+class CountingBelief(Protocol):
     """A belief that also knows how often each arm was seen."""
+
+    @property
+    def mean(self) -> Value: ...  # noqa: D102
+
+    @property
+    def sd(self) -> Value: ...  # noqa: D102
 
     @property
     def plays(self) -> Value: ...  # noqa: D102

@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import xarray as xr
 
 from explorelab._support.files import write_whole
-from explorelab._support.json_values import JsonObject, Unchecked
+from explorelab._support.json_values import JsonObject
 from explorelab.choices.table import Choices
 from explorelab.cli.tables import recovery_tables
 from explorelab.errors import InputError
@@ -33,6 +33,21 @@ class Found(NamedTuple):
     draw: Callable[[xr.Dataset], Drawing]
     summary: Callable[[xr.Dataset], JsonObject]
     show: Callable[[xr.Dataset], None]
+
+
+class Refit(TypedDict):
+    """How people are simulated, and agents fitted to them."""
+
+    n_starts: int
+    noise: str
+    seed: int
+
+
+class Simulated(TypedDict):
+    """How people are simulated."""
+
+    noise: str
+    seed: int
 
 
 def loaded(path: Path | None) -> xr.DataTree | None:
@@ -62,7 +77,7 @@ def _said_with_the_result() -> Iterator[None]:
 
 @_said_with_the_result()
 def recover(
-    choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Unchecked
+    choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Unpack[Refit]
 ) -> Found:
     """Recover an agent's parameters."""
     result = recover_parameters(choices, agent, fit, n, method, **how)
@@ -73,7 +88,7 @@ def recover(
 
 @_said_with_the_result()
 def models(
-    choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Unchecked
+    choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Unpack[Refit]
 ) -> Found:
     """Recover models; a given fit is used for its own agent, and its method for the others."""
     names = [name.strip() for name in agents.split(",") if name.strip()]
@@ -86,7 +101,7 @@ def models(
 
 
 @_said_with_the_result()
-def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Unchecked) -> Found:
+def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Unpack[Simulated]) -> Found:
     """Run the predictive check of a fit."""
     assert fit is not None
     result = predictive_check(choices, None, fit, copies, **how)

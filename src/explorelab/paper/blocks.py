@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import xarray as xr
@@ -16,8 +16,16 @@ from explorelab.tasks import Task, landscape, on_graph, profile, with_costs
 
 HORIZON, QUICK_HORIZON, RUNS = 2**14 - 1, 2**9 - 1, 250
 
-PRIOR: dict[str, Any] = {"prior_mean": 200, "prior_var": 1e6}
-GRAPH_PRIOR: dict[str, Any] = {"prior_mean": 40, "prior_var": 1e6}
+
+class Prior(TypedDict):
+    """A prior with one mean for all arms."""
+
+    prior_mean: float
+    prior_var: float
+
+
+PRIOR: Prior = {"prior_mean": 200, "prior_var": 1e6}
+GRAPH_PRIOR: Prior = {"prior_mean": 40, "prior_var": 1e6}
 
 
 def _settings(effort: Effort, prior: str, task: str, horizon: int) -> dict[str, str]:

@@ -12,10 +12,9 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Variables
+from explorelab._support.arrays import AnyArray, Variables
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab._support.json_values import Unchecked
 from explorelab.agents.factors import Agent, Argument
 from explorelab.agents.parameters import about, check_range
 from explorelab.agents.registry import assumes_noise
@@ -305,5 +304,5 @@ def _variables(
         yield "chosen", variable(chosen, "replicate", "time", long_name="whether the arm was decided upon in this step")
 
 
-def _labels(values: Sequence[Unchecked]) -> list[Unchecked]:
+def _labels(values: Sequence[AnyArray]) -> list[AnyArray]:
     return [v if np.ndim(v) == 0 else str(i) for i, v in enumerate(values)]

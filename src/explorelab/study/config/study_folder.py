@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
-from explorelab._support.json_values import Unchecked
 from explorelab._support.toml_file import shown
 from explorelab.errors import InputError
 from explorelab.study.config.addresses import database_of, wrong_redirect
@@ -56,7 +56,7 @@ def _check_study(folder: Path) -> None:
         return  # whoever reads it says why it cannot be read
 
 
-def _settings(toml: TomlFile, folder: Path) -> dict[str, Unchecked]:
+def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
     """Everything in a `Study` except its texts."""
     toml.only("table", toml.values, TABLES)
     about = toml.table("study", known=("name", "title"))

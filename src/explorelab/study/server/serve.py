@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from explorelab._support.counted import counted
-from explorelab._support.json_values import Unchecked
 from explorelab.errors import InputError
 from explorelab.study.config.text_warnings import text_warnings
 from explorelab.study.server.built_pages import check_built
@@ -188,7 +187,7 @@ def trusted(proxies: str) -> list[str]:
     return found
 
 
-def settings_of_server(proxies: list[str]) -> dict[str, Unchecked]:
+def settings_of_server(proxies: list[str]) -> dict[str, Any]:
     """Uvicorn's settings. Only named proxies are trusted to say where a request comes from."""
     from explorelab.study.server.limits.connections import IDLE_S
 
