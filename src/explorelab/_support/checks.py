@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
-from explorelab._support.arrays import Floats
-from explorelab._support.json_values import Unchecked
 from explorelab.errors import InputError, unknown_name
 
 MANY = 1_000_000
 """More starts, draws or simulated people than this are a typing error, and would use all memory."""
 
-type Numbers = Floats
+type Unchecked = Any
+"""A value as TOML, JSON or a user gave it: it may be anything until it has been checked."""
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+
+type Variables = dict[str, Any]
+"""Variables, coordinates or attributes of an xarray object by name, which xarray itself types as Any."""
 
 
-def numbers(name: str, value: object, *, infinite: bool = False) -> Numbers:
+def numbers(name: str, value: object, *, infinite: bool = False) -> Floats:
     """The value as float64, or an error naming it: not a number, NaN, or infinite where that makes no sense."""
     try:
         if value is None:  # which NumPy takes for NaN
@@ -60,7 +66,7 @@ def real(
     at_most: float = math.inf,
     infinite: bool = False,
     why: str = "",
-) -> Numbers:
+) -> Floats:
     """The value (one number, or one for each arm) as float64 within the bounds; otherwise the error includes `why`."""
     array = numbers(name, value, infinite=infinite)
     if array.ndim > 1:
@@ -85,7 +91,7 @@ class Bounds(TypedDict, total=False):
     why: str
 
 
-def scalar(name: str, value: object, **bounds: Unpack[Bounds]) -> Numbers:
+def scalar(name: str, value: object, **bounds: Unpack[Bounds]) -> Floats:
     """The value as one float64 number within the bounds."""
     array = real(name, value, **bounds)
     if array.ndim:
@@ -120,7 +126,7 @@ def one_of[Kind](kind: str, name: object, table: Mapping[str, Kind]) -> Kind:
     return table[name]
 
 
-def covariance(name: str, value: object) -> Numbers:
+def covariance(name: str, value: object) -> Floats:
     """The value as a symmetric positive semidefinite matrix; singular ones are allowed."""
     matrix = numbers(name, value)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:

@@ -16,8 +16,7 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from explorelab._support.checks import shown
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked, shown
 from explorelab.errors import InputError, unknown_name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 
 NEGLIGIBLE = 1e-10
 """Differences below this share of the numbers themselves are rounding: sums of a million terms stay well below it."""

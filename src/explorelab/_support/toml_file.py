@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from explorelab._support import checks
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked
 from explorelab._support.toml_lines import KeyPath, lines_of
 from explorelab.errors import InputError
 

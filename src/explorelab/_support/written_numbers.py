@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import SupportsFloat
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsFloat
 
-from explorelab._support.json_values import Json
+type Json = bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None
+"""A value that JSON can hold."""
+
+type JsonObject = dict[str, Any]
+"""A summary for JSON: whoever reads on in it knows what its maker puts there, and need not ask `Json` at every step."""
 
 DIGITS = "%.10g"
 """Format for computed results: more digits than any of them is accurate to."""

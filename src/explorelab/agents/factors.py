@@ -10,8 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from explorelab._support.arrays import AnyArray
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked
+
+type AnyArray = Any
+"""A number or an array: of JAX inside compiled calls, of NumPy outside; no type has what both have."""
+
+type Pytree = Any
+"""Arrays in tuples, dictionaries or NamedTuples that JAX maps over; Python has no type for "the same, one axis more"."""
 
 type Params = Mapping[str, AnyArray]
 """Named parameters in natural units; scalars, or arrays with one value per arm."""

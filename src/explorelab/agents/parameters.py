@@ -255,7 +255,7 @@ def searchable() -> dict[str, Seek]:
     return {name: row.seek for name, row in _KNOWN.items() if row.seek is not None}
 
 
-def value(name: str, given: Argument, **tighter: Unpack[checks.Bounds]) -> checks.Numbers:
+def value(name: str, given: Argument, **tighter: Unpack[checks.Bounds]) -> checks.Floats:
     """The checked value of a parameter, optionally within tighter bounds."""
     row = about(name)
     if row.shape == "matrix":
@@ -265,7 +265,7 @@ def value(name: str, given: Argument, **tighter: Unpack[checks.Bounds]) -> check
     return check(row.label, given, **bounds)
 
 
-def values(**given: Argument) -> dict[str, checks.Numbers]:
+def values(**given: Argument) -> dict[str, checks.Floats]:
     """The checked values of some parameters; None leaves an optional one out."""
     return {name: value(name, one) for name, one in given.items() if not (one is None and about(name).optional)}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from explorelab._support.arrays import AnyArray
+from explorelab.agents.factors import AnyArray
 
 
 class Scale(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab._support.door import door
-from explorelab._support.json_values import Json
+from explorelab._support.written_numbers import Json
 from explorelab.choices.building import build
 from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.checks.schema import conditions_of, look_at

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from explorelab._support import checks
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked
 from explorelab._support.toml_file import SettingError, read_toml, shown, told_where
 from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.table import PLAYERS, Layout

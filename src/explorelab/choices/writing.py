@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import check_writable, write_bytes, write_whole
-from explorelab._support.json_values import Json, Unchecked
+from explorelab._support.written_numbers import Json
 from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.checks.schema import look_at
 from explorelab.choices.raw import raw_of_frame

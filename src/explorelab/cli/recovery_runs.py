@@ -12,7 +12,7 @@ from typing import NamedTuple, TypedDict, Unpack
 import xarray as xr
 
 from explorelab._support.files import write_whole
-from explorelab._support.json_values import JsonObject
+from explorelab._support.written_numbers import JsonObject
 from explorelab.choices.table import Choices
 from explorelab.cli.tables import recovery_tables
 from explorelab.errors import InputError

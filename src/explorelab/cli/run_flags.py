@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked
 from explorelab._support.name_value import Written, name_and_value
 from explorelab.errors import InputError
 

@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Variables
+from explorelab._support.checks import Variables
 from explorelab._support.door import door
-from explorelab._support.json_values import Json
+from explorelab._support.written_numbers import Json
 from explorelab.agents import Agent
 from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices

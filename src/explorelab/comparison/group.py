@@ -16,7 +16,7 @@ import xarray as xr
 from scipy.special import betainc, digamma, expit, gammainc, gammaln, hyp1f1, log_softmax, logsumexp, polygamma, xlogy
 
 from explorelab._support import checks
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.errors import ExplorelabError, InputError

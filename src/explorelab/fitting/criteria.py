@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from explorelab._support import checks
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 

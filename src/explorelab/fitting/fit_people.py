@@ -12,10 +12,10 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.files import check_writable, write_whole
-from explorelab._support.json_values import Unchecked
 from explorelab.agents import Agent
 from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices

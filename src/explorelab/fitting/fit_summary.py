@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab._support.json_values import JsonObject
-from explorelab._support.written_numbers import finite_or_none
+from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.fitting.identified import SILENT
 
 

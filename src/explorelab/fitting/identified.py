@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorelab._support.arrays import Variables
+from explorelab._support.checks import Variables
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.solve import limits
 

@@ -14,9 +14,21 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from explorelab._support.arrays import AnyArray, Pytree
 from explorelab.agents import step as steps
-from explorelab.agents.factors import AnyBelief, Available, Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
+from explorelab.agents.factors import (
+    AnyArray,
+    AnyBelief,
+    Available,
+    Commitment,
+    Moment,
+    Params,
+    Pytree,
+    Rule,
+    Told,
+    Value,
+    Ways,
+    prepared,
+)
 from explorelab.choices.table import NOWHERE, Choices, Layout
 
 

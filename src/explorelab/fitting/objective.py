@@ -19,8 +19,7 @@ import jax.numpy as jnp
 from jax.extend.core import Literal, Var
 from jaxtyping import Array, Float, Int
 
-from explorelab._support.arrays import AnyArray
-from explorelab.agents.factors import AnyBelief, Params, Rule, Ways, prepared
+from explorelab.agents.factors import AnyArray, AnyBelief, Params, Rule, Ways, prepared
 from explorelab.fitting.likelihood import Block, beliefs, decide, log_likelihoods
 from explorelab.fitting.spaces import Axis, Origin, natural
 

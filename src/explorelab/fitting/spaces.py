@@ -15,9 +15,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from explorelab._support import checks
-from explorelab._support.arrays import AnyArray
 from explorelab._support.rounding import spread
-from explorelab.agents.factors import Params
+from explorelab.agents.factors import AnyArray, Params
 from explorelab.agents.parameters import PARAMETERS, Units, searchable
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices

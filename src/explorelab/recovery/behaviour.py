@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.fitting.likelihood import positions
 from explorelab.regret.forms import FORMS, PowerFit

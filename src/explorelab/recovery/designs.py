@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab._support.json_values import Unchecked
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.choices.task_file import layout_of
 from explorelab.errors import InputError

@@ -12,12 +12,12 @@ import pandas as pd
 import xarray as xr
 from jaxtyping import Array, Float, Int
 
-from explorelab._support.arrays import AnyArray, Variables
+from explorelab._support.checks import Variables
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import write_whole
 from explorelab.agents import Agent
-from explorelab.agents.factors import Params, Ways
+from explorelab.agents.factors import AnyArray, Params, Ways
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Variables
+from explorelab._support.checks import Variables
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices

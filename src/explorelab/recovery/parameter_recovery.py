@@ -10,7 +10,7 @@ import xarray as xr
 from scipy.stats import norm, rankdata
 
 from explorelab._support import checks
-from explorelab._support.arrays import Floats, Variables
+from explorelab._support.checks import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.rounding import spread
 from explorelab.agents import Agent

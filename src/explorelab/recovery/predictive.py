@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Floats, Variables
+from explorelab._support.checks import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.rounding import without_rounding
 from explorelab.agents import Agent

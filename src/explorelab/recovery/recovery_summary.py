@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from explorelab._support.json_values import JsonObject
-from explorelab._support.written_numbers import finite_or_none
+from explorelab._support.written_numbers import JsonObject, finite_or_none
 
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
                 "coverage_high", "share_at_bound", "share_identified")  # fmt: skip

@@ -12,9 +12,9 @@ import xarray as xr
 from jaxtyping import Array, Float, Int
 from scipy.stats import chi2
 
-from explorelab._support.arrays import AnyArray
 from explorelab._support.rounding import spread
 from explorelab.agents import Agent
+from explorelab.agents.factors import AnyArray
 from explorelab.choices.table import Choices
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Data, Model, block_log_likelihoods

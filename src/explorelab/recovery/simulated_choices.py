@@ -19,12 +19,11 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from explorelab._support import checks
-from explorelab._support.arrays import AnyArray, Pytree
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.agents import step as steps
-from explorelab.agents.factors import AnyBelief, Params, Rule, Ways, prepared
+from explorelab.agents.factors import AnyArray, AnyBelief, Params, Pytree, Rule, Ways, prepared
 from explorelab.agents.named.human import random_choice
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError, unknown_name

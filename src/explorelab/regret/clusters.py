@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 
 LEVEL = 0.95
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorelab._support.arrays import Floats, Ints
+from explorelab._support.checks import Floats, Ints
 from explorelab._support.rounding import flat
 from explorelab.regret.forms import FEWEST_TIMES, LARGEST_EXPONENT, PowerFit
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from explorelab._support.arrays import Floats, Ints
+from explorelab._support.checks import Floats, Ints
 from explorelab.regret.forms import FORMS, PowerFit
 from explorelab.regret.forms_fast import best_forms
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab._support.counted import each_of
 from explorelab._support.rounding import without_rounding
 from explorelab.choices.table import NOWHERE, Choices

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Floats, Variables
+from explorelab._support.checks import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.progress import Progress
 from explorelab._support.rounding import spread

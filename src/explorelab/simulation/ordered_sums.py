@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float
 
-from explorelab._support.arrays import AnyArray
+from explorelab.agents.factors import AnyArray
 
 UNIT = 64
 """Replicates summed together first; work is divided at multiples of it, so that every division sums alike."""

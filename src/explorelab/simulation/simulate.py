@@ -12,10 +12,10 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import AnyArray, Variables
+from explorelab._support.checks import Variables
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab.agents.factors import Agent, Argument
+from explorelab.agents.factors import Agent, AnyArray, Argument
 from explorelab.agents.parameters import about, check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning

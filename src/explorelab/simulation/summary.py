@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab._support.json_values import Json
-from explorelab._support.written_numbers import for_json
+from explorelab._support.written_numbers import Json, for_json
 
 QUANTITIES = ("regret", "observed_regret", "transitions", "cost")
 

@@ -9,10 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.arrays import AnyArray, Pytree
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
-from explorelab.agents.factors import Agent, Params, Ways
+from explorelab.agents.factors import Agent, AnyArray, Params, Pytree, Ways
 from explorelab.simulation import chance
 from explorelab.simulation.device import cut, find_device, numbers_in_belief, working_memory
 from explorelab.simulation.engine import Plan, Records, Tally, World, play_many

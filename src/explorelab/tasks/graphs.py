@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted, each_of
-from explorelab._support.json_values import Unchecked
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab._support import checks
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked
 from explorelab._support.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks.arms_table import PLACES, SOURCES, Arms, arms_in, either, flat_means, means_in, paper_task

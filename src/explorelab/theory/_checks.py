@@ -7,8 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.arrays import Floats, Ints
-from explorelab._support.checks import numbers, scalar
+from explorelab._support.checks import Floats, Ints, numbers, scalar
 from explorelab._support.counted import counted
 from explorelab.errors import InputError
 

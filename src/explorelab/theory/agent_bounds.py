@@ -13,8 +13,7 @@ from explorelab import theory
 from explorelab._support import checks
 from explorelab._support.counted import plural
 from explorelab._support.door import door
-from explorelab._support.json_values import Json
-from explorelab._support.written_numbers import for_json
+from explorelab._support.written_numbers import Json, for_json
 from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits

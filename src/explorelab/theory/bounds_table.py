@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks.noise import is_gaussian

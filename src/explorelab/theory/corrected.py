@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Times, checked_n_between, checked_times

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.arrays import Floats
-from explorelab._support.checks import numbers
+from explorelab._support.checks import Floats, numbers
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.errors import InputError

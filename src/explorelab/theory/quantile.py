@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from explorelab._support.arrays import Floats
-from explorelab._support.checks import numbers
+from explorelab._support.checks import Floats, numbers
 from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import checked_beta, checked_times

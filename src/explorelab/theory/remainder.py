@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import zeta
 
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.theory._checks import Times, checked_times

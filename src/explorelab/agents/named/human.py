@@ -169,7 +169,7 @@ _unmoved = trackers.counting
 
 def _kalman(
     prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, drift_var: float, noise_var: float | None
-) -> dict[str, checks.Numbers]:
+) -> dict[str, checks.Floats]:
     # A gain of infinity over infinity is none: the filter needs a finite prior.
     prior = {**values(prior_mean=prior_mean), "prior_var": value("prior_var", prior_var, infinite=False)}
     return prior | values(drift_var=drift_var, noise_var=noise_var)

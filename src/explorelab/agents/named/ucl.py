@@ -35,7 +35,7 @@ def gaussian_prior(
     kernel: str,
     prior_cov: npt.ArrayLike | None,
     noise_var: float | None,
-) -> tuple[Learner, dict[str, checks.Numbers]]:
+) -> tuple[Learner, dict[str, checks.Floats]]:
     """The learner that a prior asks for, and its parameters: independent unless a covariance or length scale is given."""
     params = values(prior_mean=prior_mean, noise_var=noise_var)
     if prior_cov is not None:
@@ -66,7 +66,7 @@ def kernel_prior(
     kernel: str,
     prior_cov: npt.ArrayLike | None,
     noise_var: float | None,
-) -> tuple[Learner, dict[str, checks.Numbers]]:
+) -> tuple[Learner, dict[str, checks.Floats]]:
     """As `gaussian_prior`, for agents with a kernel by default: its defaults mean nothing beside a matrix."""
     if prior_cov is not None:
         prior_var, length_scale = math.inf, 0.0
@@ -80,7 +80,7 @@ def greedy(ties: str) -> ChoiceRule:
 
 def softmax(
     cooling: str, temperature: float | None, cooling_rate: float | None
-) -> tuple[ChoiceRule, dict[str, checks.Numbers]]:
+) -> tuple[ChoiceRule, dict[str, checks.Floats]]:
     """The softmax rule with this cooling schedule, and its parameter; one that belongs to another schedule is an error."""
     rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
     for name, given, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
@@ -93,13 +93,13 @@ def softmax(
     return rule, {}
 
 
-def free_prior(params: dict[str, checks.Numbers]) -> tuple[str, ...]:
+def free_prior(params: dict[str, checks.Floats]) -> tuple[str, ...]:
     """The parameters of a prior in which people differ; those given for each arm, or as a matrix, are not sought."""
     return tuple(name for name in PRIOR if name in params and np.ndim(params[name]) == 0)
 
 
 def _ucl(
-    prior: tuple[Learner, dict[str, checks.Numbers]], more: dict[str, checks.Numbers], rule: ChoiceRule, when: Commitment
+    prior: tuple[Learner, dict[str, checks.Floats]], more: dict[str, checks.Floats], rule: ChoiceRule, when: Commitment
 ) -> Design:
     learner, params = prior
     return Design(Rule(learner, limits.upper_credible_limit, rule, when), {**params, **more})

@@ -10,7 +10,7 @@ import pandas as pd
 
 from explorelab._support import checks
 from explorelab._support.counted import plural
-from explorelab._support.json_values import Json
+from explorelab._support.written_numbers import Json
 from explorelab.choices.table import Layout
 from explorelab.choices.task_file import DataTask
 

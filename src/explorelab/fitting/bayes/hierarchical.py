@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
-from explorelab._support.arrays import Variables
+from explorelab._support.checks import Variables
 from explorelab._support.extras import needs
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError

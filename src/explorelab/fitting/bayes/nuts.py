@@ -19,9 +19,9 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from explorelab._support.arrays import AnyArray, Pytree
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
+from explorelab.agents.factors import AnyArray, Pytree
 from explorelab.fitting.bayes.population import Known, people, population_model, root_of, row_log_likelihoods
 from explorelab.fitting.objective import Model
 from explorelab.fitting.search.batches import on_gpu, single_threaded_algebra

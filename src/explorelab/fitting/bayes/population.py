@@ -25,7 +25,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, Int
 
-from explorelab._support.arrays import AnyArray
+from explorelab.agents.factors import AnyArray
 from explorelab.fitting.objective import Data, Model, block_log_likelihoods
 from explorelab.fitting.search.batches import mapped
 

@@ -25,9 +25,7 @@ def on_gpu() -> bool:
     return jax.default_backend() == "gpu"
 
 
-def mapped[Argument, Result](
-    one: Callable[[Argument], Result], arguments: Argument, count: Int[Array, ""] | None = None
-) -> Result:
+def mapped[Given, Result](one: Callable[[Given], Result], arguments: Given, count: Int[Array, ""] | None = None) -> Result:
     """`one` for every problem: in turn on a CPU, where each then ends by itself, and together on a GPU.
 
     With `count`, only that many need an answer; on a CPU the others cost nothing.
@@ -57,8 +55,8 @@ def single_threaded_algebra() -> Iterator[None]:
         yield
 
 
-def in_calls[Argument, Result](
-    call: Callable[[Argument, np.int32], Result], arguments: Argument, label: str, progress: bool | None = None
+def in_calls[Given, Result](
+    call: Callable[[Given, np.int32], Result], arguments: Given, label: str, progress: bool | None = None
 ) -> Result:
     """`call(part, count)` for all problems (the leading axis of every array), a part at a time; results are NumPy arrays.
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from explorelab._support.arrays import AnyArray
+from explorelab.agents.factors import AnyArray
 from explorelab.fitting.objective import Curvature
 
 MOST_STEPS = 80

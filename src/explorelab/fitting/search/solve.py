@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 from scipy.stats import norm, qmc
 
-from explorelab._support.arrays import AnyArray
+from explorelab.agents.factors import AnyArray
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature, Data, Model, block_log_likelihoods, curvature
 from explorelab.fitting.search.batches import in_calls, mapped

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
-from explorelab._support.json_values import JsonObject
+from explorelab._support.written_numbers import JsonObject
 
 
 class LoggedIn(BaseModel):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, Table, case, func, select
 
-from explorelab._support.arrays import Floats, Ints
+from explorelab._support.checks import Floats, Ints
 from explorelab.study.database.tables import AnyRow, Person, blocks, choices, deletions, events, people
 
 OVERLAP = 1000

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from explorelab._support.arrays import Floats
+from explorelab._support.checks import Floats
 from explorelab.regret import paper_people
 from explorelab.regret.clusters import clustered_share
 from explorelab.regret.forms import FORMS, NONE

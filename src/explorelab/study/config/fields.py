@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from explorelab._support import toml_file
-from explorelab._support.checks import is_number
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked, is_number
 from explorelab._support.toml_file import PlacedError, Toml, shown
 from explorelab._support.toml_lines import KeyPath
 from explorelab.errors import InputError, unknown_name

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
-from explorelab._support.json_values import Unchecked
+from explorelab._support.checks import Unchecked
 from explorelab.errors import ExplorelabError
 
 WORDS = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}

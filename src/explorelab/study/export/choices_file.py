@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from explorelab._support.json_values import Json
+from explorelab._support.written_numbers import Json
 from explorelab.choices.writing import toml_of
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study

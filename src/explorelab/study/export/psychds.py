@@ -6,7 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
-from explorelab._support.json_values import Json
+from explorelab._support.written_numbers import Json
 from explorelab.study.session.choice_fields import FIELDS, MILLISECONDS, POINTS
 from explorelab.study.session.doubts import REASONS
 from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from explorelab._support.counted import counted, plural
-from explorelab._support.json_values import Json
+from explorelab._support.written_numbers import Json
 from explorelab.study.config.design import Study
 from explorelab.study.export.cells import moment
 from explorelab.study.export.rows import LeftOut

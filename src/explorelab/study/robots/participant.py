@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypedDict
 import httpx
 import numpy as np
 
-from explorelab._support.json_values import Json, JsonObject
+from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError
 from explorelab.study.config.design import Dynamic
 from explorelab.study.session.stages import Stage

@@ -12,8 +12,8 @@ import httpx
 import numpy as np
 
 from explorelab._support import checks
-from explorelab._support.json_values import Json, JsonObject
 from explorelab._support.progress import Progress
+from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
 from explorelab.study.config.design import Study
 from explorelab.study.robots.participant import Block, Decision, Page, hand, take_part

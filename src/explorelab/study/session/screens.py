@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
-from explorelab._support.json_values import JsonObject
+from explorelab._support.written_numbers import JsonObject
 from explorelab.study.config.design import Completion, Study
 from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import template_labels, texts_for

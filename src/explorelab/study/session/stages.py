@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple, Self
 
-from explorelab._support.json_values import Json
+from explorelab._support.written_numbers import Json
 
 
 class About(NamedTuple):
