@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from explorelab._support.checks import Unchecked
 from explorelab._support.name_value import Written, name_and_value
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:
+    from explorelab._support.checks import Unchecked
     from explorelab._support.toml_file import TomlTable
     from explorelab.simulation.run_file import RunSettings
 
