@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
-from explorelab._support.checks import Unchecked
 from explorelab.errors import ExplorelabError
+
+if TYPE_CHECKING:
+    from explorelab._support.checks import Unchecked
 
 WORDS = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
 NOT_JSON = "The body must be JSON."

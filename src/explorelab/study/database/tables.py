@@ -5,7 +5,7 @@ Times are UTC, in seconds since 1970 as the server's clock had them.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlalchemy import (
     BigInteger,
@@ -22,8 +22,10 @@ from sqlalchemy import (
     UniqueConstraint,
 )  # fmt: skip
 
-from explorelab.study.config.design import Dynamic
 from explorelab.study.session.choice_fields import FIELDS
+
+if TYPE_CHECKING:
+    from explorelab.study.config.design import Dynamic
 
 metadata = MetaData()
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from explorelab._support.written_numbers import tidied
-from explorelab.study.session.choice_fields import Cell
+
+if TYPE_CHECKING:
+    from explorelab.study.session.choice_fields import Cell
 
 RUN_BY_SPREADSHEETS = frozenset("=+-@\t＝＋－＠")
 """Text that starts like this is a formula to a spreadsheet; a leading apostrophe makes it text again."""

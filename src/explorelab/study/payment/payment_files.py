@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from explorelab._support.files import cannot_be_written, sync
 from explorelab.study.config.design import Payment, Study
-from explorelab.study.database.tables import Person
 from explorelab.study.export.cells import safe
+
+if TYPE_CHECKING:
+    from explorelab.study.database.tables import Person
 
 CENT = Decimal("0.01")
 SOURCES = ("prolific", "mturk", "plain")

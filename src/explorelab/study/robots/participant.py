@@ -10,15 +10,17 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
 
 import httpx
 import numpy as np
 
 from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError
-from explorelab.study.config.design import Dynamic
 from explorelab.study.session.stages import Stage
+
+if TYPE_CHECKING:
+    from explorelab.study.config.design import Dynamic
 
 BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Waits before each retry; the last one repeats forever."""

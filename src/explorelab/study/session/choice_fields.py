@@ -17,7 +17,6 @@ from pydantic import Field, create_model
 from sqlalchemy import Boolean, Float, Integer, String, Text
 from sqlalchemy.types import TypeEngine
 
-from explorelab.study.config.design import Dynamic
 from explorelab.study.session.questions import Click, FromPage, Milliseconds, Number
 
 MILLISECONDS, POINTS, CLICKS = "milliseconds", "points", "clicks"
@@ -28,7 +27,8 @@ REQUIRED = ...
 type Cell = bool | int | float | str | None
 """A value in the database or in an exported file."""
 
-if TYPE_CHECKING:  # these modules import this one
+if TYPE_CHECKING:  # two of these import this module
+    from explorelab.study.config.design import Dynamic
     from explorelab.study.database.tables import Block, Person
     from explorelab.study.session.game import Report
 

@@ -10,10 +10,12 @@ import re
 import secrets
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from explorelab.study.database.refusals import invalid
-from explorelab.study.database.tables import Person
+
+if TYPE_CHECKING:
+    from explorelab.study.database.tables import Person
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """MTurk's name for an assignment that has not been accepted."""
