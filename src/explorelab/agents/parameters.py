@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from explorelab._support import checks
 from explorelab._support.door import door
+from explorelab.agents.factors import Argument
 from explorelab.agents.scales import SCALES
 from explorelab.errors import InputError
 
@@ -58,7 +60,7 @@ class Parameter:
     """The paper's symbol, if it has one."""
     words: str = ""
     """Its name in a sentence; by default the name with spaces."""
-    allowed: Mapping[str, Any] = field(default_factory=dict)
+    allowed: checks.Bounds = field(default_factory=checks.Bounds)
     """Allowed values, as arguments of `checks.real`."""
     seek: Seek | None = None
     """Its search range in a fit; None if it cannot be free."""
@@ -119,13 +121,13 @@ def _seek_length_scale(units: Units) -> Sought:
 
 # The table ------------------------------------------------------------------------------------------------------------
 
-POSITIVE = {"above": 0}
-NOT_NEGATIVE = {"at_least": 0}
-PROBABILITY = {"at_least": 0, "at_most": 1}
-BETWEEN_0_AND_1 = {"above": 0, "below": 1}
-SCALE_OF_LIMIT = {"at_least": 2, "why": "a smaller one puts the upper limit below the mean at t = 1"}
+POSITIVE: checks.Bounds = {"above": 0}
+NOT_NEGATIVE: checks.Bounds = {"at_least": 0}
+PROBABILITY: checks.Bounds = {"at_least": 0, "at_most": 1}
+BETWEEN_0_AND_1: checks.Bounds = {"above": 0, "below": 1}
+SCALE_OF_LIMIT: checks.Bounds = {"at_least": 2, "why": "a smaller one puts the upper limit below the mean at t = 1"}
 # The table of epochs has about 20 / alpha entries.
-GROWTH = {"at_least": 1e-5, "below": 1, "why": "with less, an arm's first 100 000 epochs are one play each"}
+GROWTH: checks.Bounds = {"at_least": 1e-5, "below": 1, "why": "with less, an arm's first 100 000 epochs are one play each"}
 
 _ROWS = (
     # Beliefs before anything is seen, and how rewards change them.
@@ -253,16 +255,17 @@ def searchable() -> dict[str, Seek]:
     return {name: row.seek for name, row in _KNOWN.items() if row.seek is not None}
 
 
-def value(name: str, given: Any, **tighter: Any) -> checks.Numbers:
+def value(name: str, given: Argument, **tighter: Unpack[checks.Bounds]) -> checks.Floats:
     """The checked value of a parameter, optionally within tighter bounds."""
     row = about(name)
     if row.shape == "matrix":
         return checks.covariance(name, given)
     check = checks.real if row.shape == "one for each arm" else checks.scalar
-    return check(row.label, given, **{**row.allowed, **tighter})
+    bounds: checks.Bounds = {**row.allowed, **tighter}
+    return check(row.label, given, **bounds)
 
 
-def values(**given: Any) -> dict[str, Any]:
+def values(**given: Argument) -> dict[str, checks.Floats]:
     """The checked values of some parameters; None leaves an optional one out."""
     return {name: value(name, one) for name, one in given.items() if not (one is None and about(name).optional)}
 
@@ -337,7 +340,7 @@ limits of arms are inf - inf, and no arm is the best.
 """
 
 
-def check_range(named: Mapping[str, Any], dtype: str) -> None:
+def check_range(named: Mapping[str, npt.ArrayLike], dtype: str) -> None:
     """Raise if one of these numbers is too large or too small to compute with; infinite values are allowed."""
     for name, value in named.items():
         parameter = about(name)

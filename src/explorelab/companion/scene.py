@@ -9,7 +9,7 @@ import xarray as xr
 
 from explorelab._support.counted import counted
 from explorelab.agents import Agent
-from explorelab.agents.factors import Ways
+from explorelab.agents.factors import Params, Ways
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.errors import InputError
 from explorelab.fitting.fit_people import check_likelihood
@@ -32,7 +32,7 @@ class Numbers(NamedTuple):
     """Everything that compiled programs need to know besides the person; no program depends on the values."""
 
     ways: Ways
-    fixed: dict[str, Any]
+    fixed: Params
     """Parameters that are not free, in natural units."""
     origin: Origin
     low: Any

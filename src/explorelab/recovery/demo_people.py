@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,9 @@ ENDS: Mapping[str, tuple[float, float]] = {
 ON_LOG_SCALE = ("prior_var", "temperature")
 SCATTER = 0.2
 """Standard deviation of the logarithm of every parameter about the line between the two agents."""
+
+if TYPE_CHECKING:
+    from explorelab.agents.factors import Agent
 
 
 class Population(NamedTuple):
@@ -62,7 +65,7 @@ def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 
     kinds, place, params = kinds[order], place[order], {name: values[order] for name, values in params.items()}
     blank = blank_choices(landscape("B"), n, 1, horizon)
     blank = replace(blank, conditions={"made_as": kinds.astype(str)})
-    agent: Any = _agent()
+    agent = _agent()
     choices = simulate_choices(blank, agent, params, seed, noise="integer", progress=False)
     note = f"{_story(kinds)} {choices.note}".strip()
     truth = pd.DataFrame({"participant": choices.participants, "made_as": kinds, "place": place, **params})
@@ -92,7 +95,7 @@ def _story(kinds: np.ndarray) -> str:
     )
 
 
-def _agent() -> Any:
+def _agent() -> Agent:
     from explorelab.agents.named.ucl import stochastic_ucl
 
     return stochastic_ucl(prior_mean=30, prior_var=1000, length_scale=1, temperature=4)

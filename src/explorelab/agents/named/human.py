@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy.typing as npt
 
+from explorelab._support import checks
 from explorelab.agents.factors import Rule
 from explorelab.agents.learners import trackers
 from explorelab.agents.named.ucl import CREDIBILITY_SCALE, free_prior, kernel_prior
@@ -168,7 +167,9 @@ _unmoved = trackers.counting
 """The learner for rules that learn nothing."""
 
 
-def _kalman(prior_mean: Any, prior_var: Any, drift_var: Any, noise_var: Any) -> dict[str, Any]:
+def _kalman(
+    prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, drift_var: float, noise_var: float | None
+) -> dict[str, checks.Floats]:
     # A gain of infinity over infinity is undefined: the filter needs a finite prior.
     prior = {**values(prior_mean=prior_mean), "prior_var": value("prior_var", prior_var, infinite=False)}
     return prior | values(drift_var=drift_var, noise_var=noise_var)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import tomlkit
 
@@ -13,7 +12,7 @@ _LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
 """Name and password in an address."""
 
 
-def files_of(folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
+def files_of(folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, object]]) -> dict[str, bytes]:
     """The contents of these study files, and of the files in its folder from which landscapes are read."""
     beside = [means for landscape in landscapes.values() if isinstance(means := landscape.get("means"), str)]
     inside = [name for name in beside if _is_within(folder, name)]
