@@ -4,6 +4,8 @@ from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
+from .companion.forecast import forecast
+from .companion.live import Companion, companion
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate
@@ -29,6 +31,7 @@ __version__: str
 __all__ = [
     "Agent",
     "Choices",
+    "Companion",
     "ConvergenceError",
     "ConvergenceWarning",
     "ExplorelabError",
@@ -40,10 +43,12 @@ __all__ = [
     "check_choices",
     "choices_from_frame",
     "choices_from_runs",
+    "companion",
     "compare",
     "cross_validate",
     "fit",
     "fit_regret_curves",
+    "forecast",
     "group_selection",
     "label_phenotypes",
     "latent_variables",

@@ -35,7 +35,7 @@ from explorelab.fitting.search.batches import single_threaded_algebra
 
 FOLLOWING = (np.arange(10) + 0.5) / 10
 """Probabilities of following advice, all equally probable beforehand."""
-TAILS = 8
+TAILS = 16
 """Degrees of freedom of the proposals."""
 FROM_GROUP = 0.15
 """Share of new points drawn from the group itself."""
