@@ -4,7 +4,7 @@
 
 Writes evaluations/companion.json. People play one block of 90 choices on the paper's landscape B, with parameters from the
 weak prior of a fit, which is also what the companion expects. At each time, 95 % intervals should hold the truth for 95 % of
-people, and the truth's rank among the posterior's points should be uniform (Talts et al. 2018, "Validating Bayesian inference
+people, and the rank of the truth among the points should be uniform (Talts et al. 2018, "Validating Bayesian inference
 algorithms with simulation-based calibration").
 """
 
