@@ -7,12 +7,15 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import explorelab as xl
+from explorelab.agents import AGENTS
 from explorelab.companion.live import begun
 from explorelab.companion.points import log_likelihoods_at
 from explorelab.companion.posterior import FOLLOWING, Settings
 from explorelab.companion.scene import scene_of
+from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of
-from tests.support.companions import AGENTS, at_a_point, fresh, some_choices, thought_along
+from tests.support.beliefs import learning_and_choosing, one_of_each
+from tests.support.companions import SIX, at_a_point, fresh, some_choices, thought_along
 
 
 def log_likelihood(choices, agent, z):
@@ -22,10 +25,25 @@ def log_likelihood(choices, agent, z):
         return np.asarray(log_likelihoods_at(scene.model, scene.numbers, blocks_of(choices), z[None]))[0]
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+def known_or_refused(choices, agent):
+    try:
+        return scene_of(choices, agent, None), ""
+    except InputError as error:
+        return None, str(error)
+
+
+EVERY = one_of_each(lambda agent: (*learning_and_choosing(agent), agent.rule.commitment), AGENTS)
+"""Every agent of the catalogue that thinks in another way than the others."""
+
+
+@pytest.mark.parametrize("agent", EVERY)
 def test_where_the_group_is_a_point_the_predictions_are_the_likelihood(agent):
     choices = some_choices()
-    scene = scene_of(choices, agent, None)
+    scene, said = known_or_refused(choices, agent)
+    if scene is None:
+        # Whatever has no likelihood cannot be thought along with, and says so.
+        assert any(why in said for why in ("lapse", "cannot be fitted", "stays with an arm"))
+        return
     z = np.linspace(-0.5, 0.7, len(scene.space))
     mind = begun(at_a_point(scene, z), Settings(n_points=8), choices.n_trials)
     _, told = thought_along(mind, choices)
@@ -61,14 +79,14 @@ def test_two_parameters_are_known_as_well_as_by_numerical_integration(method):
 
 
 def test_points_are_renewed_and_stay_many():
-    choices = some_choices("situated-ucl", horizon=30)
+    choices = some_choices("situated-ucl", horizon=24)
     mind, _ = thought_along(fresh(choices, "situated-ucl", 128), choices)
     assert mind.posterior.n_renewed >= 1
     assert mind.posterior.n_effective > 12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", SIX)
 def test_importance_and_particles_agree_with_each_other_and_with_the_fit(agent):
     choices = some_choices(agent, n_blocks=3, horizon=30)
     laplace, told = thought_along(fresh(choices, agent, 4096), choices)
@@ -109,6 +127,15 @@ def test_a_companion_is_never_changed():
     assert (after.next_choice != before).any()
     assert after.past.t == 2
     assert mind.past.t == 1
+
+
+def test_whom_nothing_is_to_be_learned_about():
+    task = xl.tasks.bandit([1.0, 2.0, 3.0])
+    mind = xl.companion("random-choice", None, task, horizon=5, n_points=8)
+    for arm in (0, 2, 2):
+        mind = mind.observe(arm, 1.0)
+    np.testing.assert_allclose(mind.next_choice, 1 / 3)
+    assert mind.estimates.sizes["parameter"] == 0
 
 
 @pytest.mark.slow

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 import explorelab as xl
-from explorelab.choices.table import NOWHERE, Choices
+from explorelab.choices.table import Choices
 from explorelab.companion.forecast import observed, started
 from explorelab.companion.live import Companion, begun
 from explorelab.companion.past import past_blocks
 from explorelab.companion.posterior import Settings
 from explorelab.companion.scene import Group, Scene, scene_of
 
-AGENTS = ("stochastic-ucl", "situated-ucl", "kalman-ucb", "delta-rule", "win-stay-lose-shift", "local-search")
+SIX = ("stochastic-ucl", "situated-ucl", "kalman-ucb", "delta-rule", "win-stay-lose-shift", "local-search")
 """Agents of every kind: correlated and independent learners, with and without habits, with and without a softmax."""
 
 
@@ -33,7 +33,10 @@ def some_choices(
     available[..., 4] = True
     np.put_along_axis(available[:, :1], np.maximum(arm[:, :1, None], 0), True, axis=2)
     blank = replace(blank, arm=arm, reward=reward, scored=scored, observed=is_observed, available=available, missed=missed)
-    return xl.simulate_choices(blank, agent, seed=seed)
+    played = xl.simulate_choices(blank, agent, seed=seed)
+    # On the last trial of a block, the reward is not shown.
+    is_observed[:, -1] = False
+    return replace(played, observed=is_observed)
 
 
 def at_a_point(scene: Scene, z: np.ndarray) -> Scene:
@@ -57,6 +60,3 @@ def thought_along(mind: Companion, choices: Choices, who: int = 0) -> tuple[Comp
 def fresh(choices: Choices, agent: str, n_points: int = 64, method: str = "laplace", seed: int = 0) -> Companion:
     """A companion for one of these people, with the weak prior."""
     return begun(scene_of(choices, agent, None), Settings(method, n_points, seed), choices.n_trials)
-
-
-__all__ = ["AGENTS", "NOWHERE", "at_a_point", "fresh", "some_choices", "thought_along"]
