@@ -76,6 +76,8 @@ class Learner:
     replay: Callable[[Params, int, Told], Any] | None = None
     """The belief before every trial (its `mean` and `sd`) of a block whose choices are known, all at once; the same numbers
     as `update` one by one, and cheaper to differentiate. None: one by one."""
+    places: bool = False
+    """Whether it needs the distances between arms whatever the prior."""
 
 
 type Limit = Callable[[Params, Any, Moment], Value]

@@ -1,0 +1,181 @@
+"""What draws someone who remembers the way from one arm to the next: pulls, in log-odds, on top of a choice rule.
+
+    log P'(i) = log P(i) + sum over pulls of weight x feature(i) + const
+
+The features follow from distances alone, on any layout: a line, a grid, or places anywhere. Two arms are neighbours if they
+are no further apart than 1.5 times the smallest distance: on a grid the eight squares around one. The weights are parameters,
+in units of log-odds; a weight of 0 leaves a pull out. See `PULLS` for what each one is, and `learners.remembering` for what is
+remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from explorelab.agents.factors import Available, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.agents.learners.remembering import at
+from explorelab.agents.rules.choice import boltzmann, draw_from
+
+type Pull = Callable[[Params, Any, Moment], Value]
+"""The feature of each arm that the weight multiplies."""
+
+OPENING = 3.0
+"""Number of rewards over which what holds for openings fades to 1/e."""
+
+TENTH = 10.0
+"""The choice at which the temperature is what its parameter says."""
+
+
+def _arms(params: Params) -> Int[Array, " arm"]:
+    return jnp.arange(params["walks"].shape[0])
+
+
+def _known(arm: Float[Array, ""], feature: Value) -> Value:
+    """The feature, or 0 for every arm while the remembered arm that it starts from does not exist."""
+    return jnp.where(arm >= 0, feature, 0.0)
+
+
+def _stay(params: Params, belief: Any, moment: Moment) -> Value:
+    return (_arms(params) == moment.position).astype(params["walks"].dtype)
+
+
+def _travel(params: Params, belief: Any, moment: Moment) -> Value:
+    """-log(1 + walk) from the last arm."""
+    away = jnp.log1p(params["walks"][jnp.maximum(moment.position, 0)])
+    return jnp.where(moment.position < 0, 0.0, -away)
+
+
+def _novelty(params: Params, belief: Any, moment: Moment) -> Value:
+    return (belief.plays == 0).astype(params["walks"].dtype)
+
+
+def _restlessness(params: Params, belief: Any, moment: Moment) -> Value:
+    """Log(1 + walk) from the last arm, times the pace: after long walks distance deters less."""
+    return -belief.memory.pace * _travel(params, belief, moment)
+
+
+def _adjacency(params: Params, belief: Any, moment: Moment) -> Value:
+    """Whether an arm is the last one or next to it, diagonals included."""
+    memory = belief.memory
+    return _known(memory.last, params["geometry"].near[at(memory.last)])
+
+
+def _momentum(params: Params, belief: Any, moment: Moment) -> Value:
+    """Whether the step to an arm would be the last step once more.
+
+    |(i - last) - (last - before)|^2 = 2 |i - last|^2 + 2 |last - before|^2 - |i - before|^2.
+    """
+    memory = belief.memory
+    step, onward, ahead = _triangle(params, memory)
+    apart = 2 * onward**2 + 2 * step**2 - ahead**2
+    same = (step > 0) & (apart < 0.1 * params["geometry"].spacing ** 2)
+    return _known(memory.before, same.astype(step.dtype))
+
+
+def _steering(params: Params, belief: Any, moment: Moment) -> Value:
+    """Cosine of the turn that a step to an arm would be, after a higher reward; minus it after a lower one."""
+    memory = belief.memory
+    step, onward, ahead = _triangle(params, memory)
+    product = 2 * step * onward
+    turns = product > 0
+    cosine = jnp.where(turns, (ahead**2 - step**2 - onward**2) / jnp.where(turns, product, 1.0), 0.0)
+    return _known(memory.before, memory.improved * cosine)
+
+
+def _triangle(params: Params, memory: Any) -> tuple[Float[Array, ""], Value, Value]:
+    """Length of the last step, distances of the arms from its end, and from its beginning."""
+    distances = params["distances"]
+    return distances[at(memory.before), at(memory.last)], distances[at(memory.last)], distances[at(memory.before)]
+
+
+def _elbow_room(params: Params, belief: Any, moment: Moment) -> Value:
+    """Log(1 + distance) from the nearest arm that was sampled."""
+    nearest = belief.memory.nearest
+    return jnp.log1p(jnp.where(jnp.isfinite(nearest), nearest, 0.0))
+
+
+def _roaming(params: Params, belief: Any, moment: Moment) -> Value:
+    """The same times the pace: after long walks, on to where nobody was."""
+    return belief.memory.pace * _elbow_room(params, belief, moment)
+
+
+def _homing(params: Params, belief: Any, moment: Moment) -> Value:
+    """-log(1 + walk) from the arm of the highest reward."""
+    memory = belief.memory
+    return _known(memory.best, -jnp.log1p(params["walks"][at(memory.best)]))
+
+
+def _symmetry(params: Params, belief: Any, moment: Moment) -> Value:
+    """Whether an arm is another one as far from the centre as the last, such as its mirror images on a grid."""
+    memory = belief.memory
+    return _known(memory.last, params["geometry"].images[at(memory.last)])
+
+
+def _corners(params: Params, belief: Any, moment: Moment) -> Value:
+    return params["geometry"].corner
+
+
+def _opening(params: Params, moment: Moment) -> Float[Array, ""]:
+    """1 at the first choice, fading with the rewards seen."""
+    return jnp.exp((1 - moment.t.astype(params["walks"].dtype)) / OPENING)
+
+
+def _corner_opening(params: Params, belief: Any, moment: Moment) -> Value:
+    return params["geometry"].corner * _opening(params, moment)
+
+
+def _opening_reach(params: Params, belief: Any, moment: Moment) -> Value:
+    """Log(1 + walk) from the last arm, in an opening."""
+    return -_opening(params, moment) * _travel(params, belief, moment)
+
+
+def _borders(params: Params, belief: Any, moment: Moment) -> Value:
+    return params["geometry"].border
+
+
+PULLS: dict[str, Pull] = {
+    "stickiness": _stay,
+    "travel_cost": _travel,
+    "novelty": _novelty,
+    "restlessness": _restlessness,
+    "adjacency": _adjacency,
+    "momentum": _momentum,
+    "steering": _steering,
+    "elbow_room": _elbow_room,
+    "roaming": _roaming,
+    "homing": _homing,
+    "symmetry": _symmetry,
+    "corners": _corners,
+    "corner_opening": _corner_opening,
+    "opening_reach": _opening_reach,
+    "borders": _borders,
+}
+"""The pulls, by the parameter that weighs each."""
+
+
+def _warmed(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
+    """Temperature (t / 10)^warming."""
+    return params["temperature"] * (moment.t.astype(value.dtype) / TENTH) ** params["warming"]
+
+
+@cache
+def pulled(pulls: tuple[str, ...]) -> ChoiceRule:
+    """A softmax whose temperature changes with time, with these pulls; for a learner that remembers the way."""
+
+    def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+        drawn = sum(params[name] * PULLS[name](params, belief, moment) for name in pulls)
+        return jax.nn.log_softmax(boltzmann(value, _warmed(params, value, moment), available) + drawn)
+
+    def draw(
+        params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    ) -> Int[Array, ""]:
+        return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
+
+    return replace(ChoiceRule("softmax", log_probs, draw, walks=True), name="+".join(("softmax-warming", *pulls)))
