@@ -233,6 +233,18 @@ _ROWS = (
         meaning="Power of time by which the temperature grows: temperature x (t / 10)^warming.",
     ),
     Parameter(
+        "inference", seek=_within(-3.0, 3.0, 0.0, 0.3),
+        meaning="Extra weight of what is inferred about arms never sampled, as a share of its weight.",
+    ),
+    Parameter(
+        "persistence", seek=_within(-10.0, 10.0, 0.0, 1.5),
+        meaning="Further pull of the last arm if it was itself a repetition, in log-odds.",
+    ),
+    Parameter(
+        "gap_filling", seek=_within(-10.0, 10.0, 0.0, 1.0),
+        meaning="Pull of a new arm all of whose neighbours were sampled, in log-odds; of others in proportion.",
+    ),
+    Parameter(
         "restlessness", seek=_within(-10.0, 15.0, 1.0, 1.0),
         meaning="How much less distance deters after long walks: travel_cost falls by this times the pace.",
     ),
@@ -258,17 +270,24 @@ _ROWS = (
         meaning="Pull of the arm of the highest reward: log-odds per unit of log(1 + distance) from it.",
     ),
     Parameter(
+        "giving_up", seek=_within(-5.0, 5.0, 0.0, 0.4),
+        meaning="How much homing falls per unit of log(1 + number of rewards since the highest).",
+    ),
+    Parameter(
         "symmetry", seek=_within(-10.0, 10.0, 0.0, 0.7),
         meaning="Pull of arms as far from the centre as the last one, such as its mirror images, in log-odds.",
     ),
-    Parameter("corners", seek=_within(-10.0, 10.0, 0.0, 1.0), meaning="Pull of corners, or of the ends of a line, in log-odds."),
+    Parameter(
+        "corners", seek=_within(-10.0, 10.0, 0.0, 1.0),
+        meaning="Pull of corners, or of the ends of a line, in log-odds.",
+    ),
     Parameter(
         "corner_opening", seek=_within(-20.0, 30.0, 0.0, 3.0),
         meaning="Further pull of corners at the first choice, in log-odds; it fades with the rewards seen.",
     ),
     Parameter(
-        "opening_reach", seek=_within(-10.0, 15.0, 0.0, 1.0),
-        meaning="How much less distance deters at the first choice; it fades with the rewards seen.",
+        "first_step", seek=_within(-10.0, 15.0, 0.0, 1.0),
+        meaning="How much less distance deters the first step of a block: log-odds per unit of log(1 + distance).",
     ),
     Parameter("borders", seek=_within(-10.0, 10.0, 0.0, 0.4), meaning="Pull of arms at the border, in log-odds."),
     # Made of others.

@@ -27,7 +27,7 @@ NOWHERE = -1.0
 
 
 class Memory(NamedTuple):
-    """What is remembered of the way. Arms are whole numbers kept as reals, which can stand beside derivatives; -1 for none."""
+    """What is remembered of the way. Arms are whole numbers kept as reals, which may stand beside derivatives; -1: none."""
 
     last: Float[Array, ""]
     """The arm sampled last."""
@@ -40,13 +40,17 @@ class Memory(NamedTuple):
     improved: Float[Array, ""]
     """1 if the last reward was higher than the one before it, -1 if lower, 0 if equal or the first."""
     repeated: Float[Array, ""]
-    """1 if the last arm had been sampled before."""
+    """1 if the last arm had been sampled before that."""
+    fruitless: Float[Array, ""]
+    """Number of rewards since the highest."""
     walked: Float[Array, ""]
     """Sum of log(1 + walk) over the steps made, each fading."""
     steps: Float[Array, ""]
     """Number of those steps, each fading."""
     nearest: Value
     """Distance of each arm from the nearest one that was sampled; infinite before the first."""
+    crowd: Value
+    """How many of the arms next to each one were sampled, itself counted in."""
 
     @property
     def pace(self) -> Float[Array, ""]:
@@ -93,9 +97,11 @@ def nothing_yet(params: Params, n_arms: int) -> Memory:
         last_reward=zero,
         improved=zero,
         repeated=zero,
+        fruitless=zero,
         walked=zero,
         steps=zero,
         nearest=jnp.full(n_arms, jnp.inf, dtype),
+        crowd=jnp.zeros(n_arms, dtype),
     )
 
 
@@ -105,6 +111,7 @@ def remember(params: Params, memory: Memory, arm: Int[Array, ""], reward: Float[
     here = arm.astype(memory.last.dtype)
     reward = reward.astype(memory.last.dtype)
     better = reward > memory.best_reward
+    new = memory.nearest[arm] > 0
     walk = jnp.log1p(params["walks"][at(memory.last), arm])
     return Memory(
         last=here,
@@ -113,10 +120,12 @@ def remember(params: Params, memory: Memory, arm: Int[Array, ""], reward: Float[
         best_reward=jnp.where(better, reward, memory.best_reward),
         last_reward=reward,
         improved=jnp.where(started, jnp.sign(reward - memory.last_reward), 0.0),
-        repeated=(memory.nearest[arm] == 0).astype(here.dtype),
+        repeated=(~new).astype(here.dtype),
+        fruitless=jnp.where(better, 0.0, memory.fruitless + 1),
         walked=FADING * memory.walked + jnp.where(started, walk, 0.0),
         steps=FADING * memory.steps + started,
         nearest=jnp.minimum(memory.nearest, params["distances"][arm]),
+        crowd=memory.crowd + jnp.where(new, params["geometry"].near[arm], 0.0),
     )
 
 

@@ -73,9 +73,12 @@ def roving_ucl(
     credibility_power: float = 1.0,
     temperature: float = 1.0,
     warming: float = 0.2,
+    inference: float = 0.2,
     stickiness: float = 1.0,
     travel_cost: float = 3.0,
     novelty: float = 1.0,
+    persistence: float = 0.6,
+    gap_filling: float = 0.5,
     restlessness: float = 2.0,
     adjacency: float = 0.4,
     momentum: float = 0.6,
@@ -83,10 +86,11 @@ def roving_ucl(
     elbow_room: float = 1.0,
     roaming: float = 2.0,
     homing: float = 0.7,
+    giving_up: float = 0.1,
     symmetry: float = 0.5,
     corners: float = 0.3,
     corner_opening: float = 1.0,
-    opening_reach: float = 0.5,
+    first_step: float = 1.0,
     borders: float = -0.2,
     lapse: float = 0.02,
 ) -> Design:
@@ -98,10 +102,11 @@ def roving_ucl(
     learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
     params |= values(credibility_scale=credibility_scale, credibility_power=credibility_power)
     own = values(
-        temperature=temperature, warming=warming, stickiness=stickiness, travel_cost=travel_cost, novelty=novelty,
-        restlessness=restlessness, adjacency=adjacency, momentum=momentum, steering=steering, elbow_room=elbow_room,
-        roaming=roaming, homing=homing, symmetry=symmetry, corners=corners, corner_opening=corner_opening,
-        opening_reach=opening_reach, borders=borders, lapse=lapse,
+        temperature=temperature, warming=warming, inference=inference, stickiness=stickiness, travel_cost=travel_cost,
+        novelty=novelty, persistence=persistence, gap_filling=gap_filling, restlessness=restlessness, adjacency=adjacency,
+        momentum=momentum, steering=steering, elbow_room=elbow_room, roaming=roaming, homing=homing, giving_up=giving_up,
+        symmetry=symmetry, corners=corners, corner_opening=corner_opening, first_step=first_step, borders=borders,
+        lapse=lapse,
     )  # fmt: skip
     rule = habitual(pulled(tuple(PULLS)), ("lapse",))
     whole = Rule(remembering(learner), limits.upper_credible_limit, rule, commitment.every_step)

@@ -3,8 +3,8 @@
     log P'(i) = log P(i) + sum over pulls of weight x feature(i) + const
 
 The features follow from distances alone, on any layout: a line, a grid, or places anywhere. Two arms are neighbours if they
-are no further apart than 1.5 times the smallest distance: on a grid the eight squares around one. The weights are parameters,
-in units of log-odds; a weight of 0 leaves a pull out. See `PULLS` for what each one is, and `learners.remembering` for what is
+are no further apart than 1.5 times the smallest distance: on a grid the eight squares around one. The weights are
+parameters, in units of log-odds; a weight of 0 leaves a pull out. `PULLS` has all of them, `learners.remembering` what is
 remembered.
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Float, Int
 
 from explorelab.agents.factors import Available, Chance, ChoiceRule, Moment, Params, Value
@@ -54,6 +55,17 @@ def _travel(params: Params, belief: Any, moment: Moment) -> Value:
 
 def _novelty(params: Params, belief: Any, moment: Moment) -> Value:
     return (belief.plays == 0).astype(params["walks"].dtype)
+
+
+def _persistence(params: Params, belief: Any, moment: Moment) -> Value:
+    """Whether an arm is the last one, which had been sampled before that too."""
+    return belief.memory.repeated * _stay(params, belief, moment)
+
+
+def _gap_filling(params: Params, belief: Any, moment: Moment) -> Value:
+    """The share of an arm's neighbours that were sampled, if it was not."""
+    share = belief.memory.crowd / params["geometry"].near.sum(1)
+    return jnp.where(belief.plays == 0, share, 0.0)
 
 
 def _restlessness(params: Params, belief: Any, moment: Moment) -> Value:
@@ -112,6 +124,11 @@ def _homing(params: Params, belief: Any, moment: Moment) -> Value:
     return _known(memory.best, -jnp.log1p(params["walks"][at(memory.best)]))
 
 
+def _giving_up(params: Params, belief: Any, moment: Moment) -> Value:
+    """Log(1 + walk) from that arm, times the logarithm of how many rewards ago it was: homing fades."""
+    return -jnp.log1p(belief.memory.fruitless) * _homing(params, belief, moment)
+
+
 def _symmetry(params: Params, belief: Any, moment: Moment) -> Value:
     """Whether an arm is another one as far from the centre as the last, such as its mirror images on a grid."""
     memory = belief.memory
@@ -131,9 +148,9 @@ def _corner_opening(params: Params, belief: Any, moment: Moment) -> Value:
     return params["geometry"].corner * _opening(params, moment)
 
 
-def _opening_reach(params: Params, belief: Any, moment: Moment) -> Value:
-    """Log(1 + walk) from the last arm, in an opening."""
-    return -_opening(params, moment) * _travel(params, belief, moment)
+def _first_step(params: Params, belief: Any, moment: Moment) -> Value:
+    """Log(1 + walk) from the last arm, as long as there is only one to start from."""
+    return jnp.where(belief.memory.steps == 0, -_travel(params, belief, moment), 0.0)
 
 
 def _borders(params: Params, belief: Any, moment: Moment) -> Value:
@@ -144,6 +161,8 @@ PULLS: dict[str, Pull] = {
     "stickiness": _stay,
     "travel_cost": _travel,
     "novelty": _novelty,
+    "persistence": _persistence,
+    "gap_filling": _gap_filling,
     "restlessness": _restlessness,
     "adjacency": _adjacency,
     "momentum": _momentum,
@@ -151,10 +170,11 @@ PULLS: dict[str, Pull] = {
     "elbow_room": _elbow_room,
     "roaming": _roaming,
     "homing": _homing,
+    "giving_up": _giving_up,
     "symmetry": _symmetry,
     "corners": _corners,
     "corner_opening": _corner_opening,
-    "opening_reach": _opening_reach,
+    "first_step": _first_step,
     "borders": _borders,
 }
 """The pulls, by the parameter that weighs each."""
@@ -165,13 +185,23 @@ def _warmed(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
     return params["temperature"] * (moment.t.astype(value.dtype) / TENTH) ** params["warming"]
 
 
+_LAYOUT = ("distances", "walks", "geometry")
+"""What pulls are told of the parameters: where the arms lie."""
+
+
 @cache
 def pulled(pulls: tuple[str, ...]) -> ChoiceRule:
-    """A softmax whose temperature changes with time, with these pulls; for a learner that remembers the way."""
+    """A softmax with these pulls, for a learner that remembers the way.
+
+    Its temperature changes with time, and what was inferred about arms never sampled may count more than what was seen.
+    """
 
     def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
-        drawn = sum(params[name] * PULLS[name](params, belief, moment) for name in pulls)
-        return jax.nn.log_softmax(boltzmann(value, _warmed(params, value, moment), available) + drawn)
+        # Nothing remembered depends on a parameter: without its derivatives, all of them 0, a fit is several times as fast.
+        told = lax.stop_gradient((belief, {name: params[name] for name in _LAYOUT}))
+        drawn = sum(params[name] * PULLS[name](told[1], told[0], moment) for name in pulls)
+        worth = value + params["inference"] * jnp.where(belief.plays == 0, belief.mean - params["prior_mean"], 0.0)
+        return jax.nn.log_softmax(boltzmann(worth, _warmed(params, value, moment), available) + drawn)
 
     def draw(
         params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
