@@ -55,7 +55,7 @@ def test_what_is_remembered_after_a_walk():
         memory = after(xl.agents.roving_ucl(), [5, 6, 6, 0], [1.0, 3.0, 3.0, 2.0]).memory
         pace, memory = float(memory.pace), jax.tree.map(np.asarray, memory)
     assert (memory.last, memory.before, memory.best, memory.best_reward) == (0, 6, 6, 3.0)
-    assert (memory.improved, memory.repeated, memory.fruitless) == (-1, 0, 2)
+    assert (memory.repeated, memory.fruitless) == (0, 2)
     # Walks of 1, 0 and 3 squares, the earlier ones fading.
     walks = np.log1p([1.0, 0.0, 3.0])
     weights = FADING ** np.array([2.0, 1.0, 0.0])

@@ -20,7 +20,7 @@ NO_PULL = {**dict.fromkeys(PULLS, 0.0), "warming": 0.0, "inference": 0.0, "lapse
 
 
 def arm(place):
-    return int(np.flatnonzero((PLACES == place).all(1))[0])
+    return int(np.flatnonzero((place == PLACES).all(1))[0])
 
 
 def log_probs(way=(START, LAST), rewards=(1.0, 2.0), available=None, **pulls):
@@ -70,16 +70,6 @@ def test_a_new_last_arm_is_not_persisted_with():
 
 def test_someone_who_has_not_moved_has_no_momentum():
     np.testing.assert_allclose(drawn("momentum", way=(LAST, LAST), rewards=(1.0, 1.0)), 0, atol=1e-12)
-    np.testing.assert_allclose(drawn("steering", way=(LAST, LAST), rewards=(1.0, 2.0)), 0, atol=1e-12)
-
-
-@pytest.mark.parametrize(("rewards", "towards"), [((1.0, 2.0), 1), ((2.0, 1.0), -1)])
-def test_a_better_reward_keeps_the_direction_and_a_worse_one_turns(rewards, towards):
-    result = log_probs(rewards=rewards, steering=1.0)
-    step, onward = np.subtract(LAST, START), PLACES - LAST
-    length = np.linalg.norm(onward, axis=1)
-    cosine = np.divide(onward @ step, length * np.linalg.norm(step), out=np.zeros(25), where=length > 0)
-    np.testing.assert_allclose(result - result[arm(LAST)], towards * cosine, atol=1e-9)
 
 
 def test_the_best_arm_attracts_and_less_so_the_longer_ago_it_was():
@@ -101,11 +91,17 @@ def test_long_walks_make_long_walks_likely():
     assert far[arm((0, 0))] > near[arm((0, 0))]
 
 
-def test_corners_attract_less_as_the_block_goes_on():
-    first = drawn("corner_opening", way=(LAST,), rewards=(1.0,))[0]
-    later = drawn("corner_opening", way=(LAST,) * 4, rewards=(1.0,) * 4)[0]
-    assert first == pytest.approx(np.exp(-1 / 3))
-    assert later == pytest.approx(np.exp(-4 / 3))
+def test_distance_deters_the_first_step_less():
+    away = np.log1p(np.abs(PLACES - LAST).sum(1))
+    np.testing.assert_allclose(drawn("first_step", way=(LAST,), rewards=(1.0,)), away, atol=1e-12)
+    np.testing.assert_allclose(drawn("first_step"), 0, atol=1e-12)
+
+
+def test_gaps_between_sampled_arms_attract():
+    result = drawn("gap_filling")
+    near = np.abs(PLACES[:, None] - PLACES).max(2) <= 1
+    share = near[:, [arm(START), arm(LAST)]].sum(1) / near.sum(1)
+    np.testing.assert_allclose(result, np.where(arms(START, LAST), 0, share), atol=1e-12)
 
 
 def test_what_is_not_available_is_not_chosen():

@@ -36,9 +36,6 @@ class Memory(NamedTuple):
     best: Float[Array, ""]
     """The arm of the highest reward so far, the first of equals."""
     best_reward: Float[Array, ""]
-    last_reward: Float[Array, ""]
-    improved: Float[Array, ""]
-    """1 if the last reward was higher than the one before it, -1 if lower, 0 if equal or the first."""
     repeated: Float[Array, ""]
     """1 if the last arm had been sampled before that."""
     fruitless: Float[Array, ""]
@@ -94,8 +91,6 @@ def nothing_yet(params: Params, n_arms: int) -> Memory:
         before=none,
         best=none,
         best_reward=jnp.asarray(-jnp.inf, dtype),
-        last_reward=zero,
-        improved=zero,
         repeated=zero,
         fruitless=zero,
         walked=zero,
@@ -118,8 +113,6 @@ def remember(params: Params, memory: Memory, arm: Int[Array, ""], reward: Float[
         before=memory.last,
         best=jnp.where(better, here, memory.best),
         best_reward=jnp.where(better, reward, memory.best_reward),
-        last_reward=reward,
-        improved=jnp.where(started, jnp.sign(reward - memory.last_reward), 0.0),
         repeated=(~new).astype(here.dtype),
         fruitless=jnp.where(better, 0.0, memory.fruitless + 1),
         walked=FADING * memory.walked + jnp.where(started, walk, 0.0),

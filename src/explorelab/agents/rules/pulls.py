@@ -27,9 +27,6 @@ from explorelab.agents.rules.choice import boltzmann, draw_from
 type Pull = Callable[[Params, Any, Moment], Value]
 """The feature of each arm that the weight multiplies."""
 
-OPENING = 3.0
-"""Number of rewards over which what holds for openings fades to 1/e."""
-
 TENTH = 10.0
 """The choice at which the temperature is what its parameter says."""
 
@@ -85,26 +82,11 @@ def _momentum(params: Params, belief: Any, moment: Moment) -> Value:
     |(i - last) - (last - before)|^2 = 2 |i - last|^2 + 2 |last - before|^2 - |i - before|^2.
     """
     memory = belief.memory
-    step, onward, ahead = _triangle(params, memory)
-    apart = 2 * onward**2 + 2 * step**2 - ahead**2
+    distances, last, before = params["distances"], at(memory.last), at(memory.before)
+    step = distances[before, last]
+    apart = 2 * distances[last] ** 2 + 2 * step**2 - distances[before] ** 2
     same = (step > 0) & (apart < 0.1 * params["geometry"].spacing ** 2)
     return _known(memory.before, same.astype(step.dtype))
-
-
-def _steering(params: Params, belief: Any, moment: Moment) -> Value:
-    """Cosine of the turn that a step to an arm would be, after a higher reward; minus it after a lower one."""
-    memory = belief.memory
-    step, onward, ahead = _triangle(params, memory)
-    product = 2 * step * onward
-    turns = product > 0
-    cosine = jnp.where(turns, (ahead**2 - step**2 - onward**2) / jnp.where(turns, product, 1.0), 0.0)
-    return _known(memory.before, memory.improved * cosine)
-
-
-def _triangle(params: Params, memory: Any) -> tuple[Float[Array, ""], Value, Value]:
-    """Length of the last step, distances of the arms from its end, and from its beginning."""
-    distances = params["distances"]
-    return distances[at(memory.before), at(memory.last)], distances[at(memory.last)], distances[at(memory.before)]
 
 
 def _elbow_room(params: Params, belief: Any, moment: Moment) -> Value:
@@ -139,15 +121,6 @@ def _corners(params: Params, belief: Any, moment: Moment) -> Value:
     return params["geometry"].corner
 
 
-def _opening(params: Params, moment: Moment) -> Float[Array, ""]:
-    """1 at the first choice, fading with the rewards seen."""
-    return jnp.exp((1 - moment.t.astype(params["walks"].dtype)) / OPENING)
-
-
-def _corner_opening(params: Params, belief: Any, moment: Moment) -> Value:
-    return params["geometry"].corner * _opening(params, moment)
-
-
 def _first_step(params: Params, belief: Any, moment: Moment) -> Value:
     """Log(1 + walk) from the last arm, as long as there is only one to start from."""
     return jnp.where(belief.memory.steps == 0, -_travel(params, belief, moment), 0.0)
@@ -166,14 +139,12 @@ PULLS: dict[str, Pull] = {
     "restlessness": _restlessness,
     "adjacency": _adjacency,
     "momentum": _momentum,
-    "steering": _steering,
     "elbow_room": _elbow_room,
     "roaming": _roaming,
     "homing": _homing,
     "giving_up": _giving_up,
     "symmetry": _symmetry,
     "corners": _corners,
-    "corner_opening": _corner_opening,
     "first_step": _first_step,
     "borders": _borders,
 }
