@@ -61,7 +61,7 @@ def test_what_is_remembered_after_a_walk():
     weights = FADING ** np.array([2.0, 1.0, 0.0])
     assert memory.steps == pytest.approx(weights.sum())
     assert pace == pytest.approx((walks @ weights + USUAL_PACE) / (weights.sum() + 1) - USUAL_PACE)
-    np.testing.assert_allclose(memory.nearest, GRID.distances[[0, 5, 6]].min(0))
+    np.testing.assert_allclose(memory.room, np.log1p(GRID.distances[[0, 5, 6]].min(0)))
     near = np.abs(PLACES[:, None] - PLACES).max(2) <= 1
     np.testing.assert_array_equal(memory.crowd, near[[0, 5, 6]].sum(0))
 

@@ -13,6 +13,8 @@ class Geometry(NamedTuple):
 
     spacing: Float[Array, ""]
     """The smallest distance between two arms."""
+    log_distances: Float[Array, "arm arm"]
+    """log(1 + distance)."""
     near: Float[Array, "arm arm"]
     """1 for an arm and those next to it: no further away than 1.5 times the spacing, on a grid the eight squares around."""
     corner: Float[Array, " arm"]
@@ -35,6 +37,7 @@ def geometry_of(distances: Float[Array, "arm arm"]) -> Geometry:
     dtype = distances.dtype
     return Geometry(
         spacing=spacing,
+        log_distances=jnp.log1p(distances),
         near=near.astype(dtype),
         corner=(n_near == n_near.min()).astype(dtype),
         border=(n_near < n_near.max()).astype(dtype),

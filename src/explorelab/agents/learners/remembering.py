@@ -44,8 +44,8 @@ class Memory(NamedTuple):
     """Sum of log(1 + walk) over the steps made, each fading."""
     steps: Float[Array, ""]
     """Number of those steps, each fading."""
-    nearest: Value
-    """Distance of each arm from the nearest one that was sampled; infinite before the first."""
+    room: Value
+    """Log(1 + distance) of each arm from the nearest one that was sampled; infinite before the first."""
     crowd: Value
     """How many of the arms next to each one were sampled, itself counted in."""
 
@@ -95,7 +95,7 @@ def nothing_yet(params: Params, n_arms: int) -> Memory:
         fruitless=zero,
         walked=zero,
         steps=zero,
-        nearest=jnp.full(n_arms, jnp.inf, dtype),
+        room=jnp.full(n_arms, jnp.inf, dtype),
         crowd=jnp.zeros(n_arms, dtype),
     )
 
@@ -106,7 +106,7 @@ def remember(params: Params, memory: Memory, arm: Int[Array, ""], reward: Float[
     here = arm.astype(memory.last.dtype)
     reward = reward.astype(memory.last.dtype)
     better = reward > memory.best_reward
-    new = memory.nearest[arm] > 0
+    new = memory.room[arm] > 0
     walk = jnp.log1p(params["walks"][at(memory.last), arm])
     return Memory(
         last=here,
@@ -117,7 +117,7 @@ def remember(params: Params, memory: Memory, arm: Int[Array, ""], reward: Float[
         fruitless=jnp.where(better, 0.0, memory.fruitless + 1),
         walked=FADING * memory.walked + jnp.where(started, walk, 0.0),
         steps=FADING * memory.steps + started,
-        nearest=jnp.minimum(memory.nearest, params["distances"][arm]),
+        room=jnp.minimum(memory.room, params["geometry"].log_distances[arm]),
         crowd=memory.crowd + jnp.where(new, params["geometry"].near[arm], 0.0),
     )
 

@@ -46,8 +46,7 @@ def _stay(params: Params, belief: Any, moment: Moment) -> Value:
 
 def _travel(params: Params, belief: Any, moment: Moment) -> Value:
     """-log(1 + walk) from the last arm."""
-    away = jnp.log1p(params["walks"][jnp.maximum(moment.position, 0)])
-    return jnp.where(moment.position < 0, 0.0, -away)
+    return jnp.where(moment.position < 0, 0.0, -params["log_walks"][jnp.maximum(moment.position, 0)])
 
 
 def _novelty(params: Params, belief: Any, moment: Moment) -> Value:
@@ -91,8 +90,7 @@ def _momentum(params: Params, belief: Any, moment: Moment) -> Value:
 
 def _elbow_room(params: Params, belief: Any, moment: Moment) -> Value:
     """Log(1 + distance) from the nearest arm that was sampled."""
-    nearest = belief.memory.nearest
-    return jnp.log1p(jnp.where(jnp.isfinite(nearest), nearest, 0.0))
+    return _known(belief.memory.last, belief.memory.room)
 
 
 def _roaming(params: Params, belief: Any, moment: Moment) -> Value:
@@ -103,7 +101,7 @@ def _roaming(params: Params, belief: Any, moment: Moment) -> Value:
 def _homing(params: Params, belief: Any, moment: Moment) -> Value:
     """-log(1 + walk) from the arm of the highest reward."""
     memory = belief.memory
-    return _known(memory.best, -jnp.log1p(params["walks"][at(memory.best)]))
+    return _known(memory.best, -params["log_walks"][at(memory.best)])
 
 
 def _giving_up(params: Params, belief: Any, moment: Moment) -> Value:
@@ -156,8 +154,10 @@ def _warmed(params: Params, value: Value, moment: Moment) -> Float[Array, ""]:
     return params["temperature"] * (moment.t.astype(value.dtype) / TENTH) ** params["warming"]
 
 
-_LAYOUT = ("distances", "walks", "geometry")
-"""What pulls are told of the parameters: where the arms lie."""
+def _layout(params: Params) -> Params:
+    """What pulls are told of the parameters: where the arms lie. Logarithms once for all arms, not for each trial."""
+    layout = {name: params[name] for name in ("distances", "walks", "geometry")}
+    return {**layout, "log_walks": jnp.log1p(params["walks"])}
 
 
 @cache
@@ -169,8 +169,8 @@ def pulled(pulls: tuple[str, ...]) -> ChoiceRule:
 
     def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
         # Nothing remembered depends on a parameter: without its derivatives, all of them 0, a fit is several times as fast.
-        told = lax.stop_gradient((belief, {name: params[name] for name in _LAYOUT}))
-        drawn = sum(params[name] * PULLS[name](told[1], told[0], moment) for name in pulls)
+        known, layout = lax.stop_gradient((belief, _layout(params)))
+        drawn = sum(params[name] * PULLS[name](layout, known, moment) for name in pulls)
         worth = value + params["inference"] * jnp.where(belief.plays == 0, belief.mean - params["prior_mean"], 0.0)
         return jax.nn.log_softmax(boltzmann(worth, _warmed(params, value, moment), available) + drawn)
 
