@@ -209,7 +209,7 @@ def companion(
     *,
     horizon: int = 90,
     method: Literal["laplace", "particles"] = "laplace",
-    n_points: int = 256,
+    n_points: int = 512,
     seed: int = 0,
 ) -> Companion:
     """A companion for somebody who has not chosen yet: the live posterior of one person's parameters.

@@ -8,9 +8,9 @@ for each probability phi of following on a grid: points and grid have one joint 
 falls below a share, new ones are drawn near what is now probable and weighed by all choices so far, so that the result
 depends on how they were drawn only through its Monte Carlo error:
 
-    laplace     half of them around the most probable point, as wide as the information there says, half around what the
-                first half found (Student's t, so that no tail is missed), and some from the group itself; where that is
-                poor, again around what the last two halves found, and if need be moved like particles
+    laplace     half of them around the most probable point, as wide as the information there says, half as the old points
+                lie (Student's t, so that no tail is missed), and some from the group itself; where that is poor, again as
+                the last two halves lie, and if need be moved like particles
     particles   those there are, resampled and moved by Metropolis steps (Chopin 2002, "A sequential particle filter method
                 for static models")
 """
@@ -51,7 +51,7 @@ class Settings(NamedTuple):
     """How a posterior is kept."""
 
     method: str = "laplace"
-    n_points: int = 256
+    n_points: int = 512
     seed: int = 0
     fewest: float = 0.4
     """Of the effective points that there were after the last renewal, the share below which new ones are drawn."""
@@ -157,21 +157,27 @@ class _Component(NamedTuple):
 def _laplace(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Settings) -> _Renewal:
     # What was advised and taken says nothing for certain about the person: for a proposal, leave it out.
     own = arrays.blocks._replace(scored=arrays.blocks.scored & (arrays.blocks.arm != arrays.advised))
-    found = compiled.most_probable(scene.model, scene.numbers, own, arrays.weight, posterior.centre)
+    old, weight = np.asarray(posterior.points.z), posterior.weight
+    start = np.clip(old[np.argmax(weight)], scene.numbers.low, scene.numbers.high)
+    found = compiled.most_probable(scene.model, scene.numbers, own, arrays.weight, start)
     centre, information = np.asarray(found.z), np.asarray(found.information)
     if not np.isfinite(information).all():
-        centre, information = np.asarray(posterior.centre), np.linalg.inv(scene.numbers.group.covariance)
+        centre, information = start, np.linalg.inv(scene.numbers.group.covariance)
     covariance = np.linalg.inv(information)
+    near = _Component.around(centre, covariance)
+    # The old points know of all that is probable, the most probable point only of what is around it.
+    wide = _Component.around(*_moments(old, weight, covariance))
     n, number = settings.n_points // 2, MOST_ROUNDS * posterior.n_renewed + 1
-    latest = [_round(scene, arrays, _Component.around(centre, covariance), n, settings, number)]
+    latest = [_round(scene, arrays, near, n, settings, number)]
     for more in range(1, MOST_ROUNDS):
-        near = _Component.around(*_moments(scene, latest, covariance))
-        latest = [latest[-1], _round(scene, arrays, near, settings.n_points - n, settings, number + more)]
+        latest = [latest[-1], _round(scene, arrays, wide, settings.n_points - n, settings, number + more)]
         z, log_weight = _joined(scene, latest)
+        weight = np.exp(logsumexp(log_weight, axis=1))
         if _effective(log_weight) >= ENOUGH * settings.n_points:
             return z, log_weight, centre
+        wide = _Component.around(*_moments(z, weight, covariance))
     # No normal distribution comes close: points that are moved need none.
-    return *_moved(scene, arrays, z, np.exp(logsumexp(log_weight, axis=1)), _rng(posterior, settings)), centre
+    return *_moved(scene, arrays, z, weight, _rng(posterior, settings)), centre
 
 
 class _Round(NamedTuple):
@@ -189,16 +195,14 @@ def _joined(scene: Scene, rounds: list[_Round]) -> tuple[np.ndarray, np.ndarray]
     return z, _normalised(target - _proposal(scene, [one.component for one in rounds], z)[:, None])
 
 
-def _moments(scene: Scene, rounds: list[_Round], covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of the posterior as these rounds know it.
+def _moments(z: np.ndarray, weight: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of weighted points.
 
     Few points say little about a covariance: as far as they are too few, it is the given one.
     """
-    z, log_weight = _joined(scene, rounds)
-    weight = np.exp(logsumexp(log_weight, axis=1))
     mean = weight @ z
     away = z - mean
-    trust = min(1.0, _effective(log_weight) / (4 * len(mean)))
+    trust = min(1.0, 1 / (weight**2).sum() / (4 * len(mean)))
     return mean, trust * (away.T * weight) @ away + (1 - trust) * covariance
 
 
