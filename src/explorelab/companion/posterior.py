@@ -41,7 +41,7 @@ TAILS = 16
 FROM_GROUP = 0.15
 """Share of new points drawn from the group itself."""
 MOST_ROUNDS = 3
-ENOUGH = 0.2
+ENOUGH = 0.1
 """Share of effective points with which no further round is drawn."""
 MOVES = 6
 """Metropolis steps after each resampling."""
