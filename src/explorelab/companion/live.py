@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import jax
 import numpy as np
@@ -31,6 +31,9 @@ from explorelab.companion.scene import Scene, scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
 from explorelab.tasks import Task
+
+if TYPE_CHECKING:
+    from explorelab.companion.assessment import Assessment
 
 INTERVAL = 1.959964
 """Standard deviations to either side of the mean that hold 95 %."""
@@ -167,6 +170,19 @@ class Companion:
     def follow_probability(self) -> float:
         """Expected probability that the person follows advice; 0.5 as long as there was none."""
         return float(self.posterior.following @ FOLLOWING)
+
+    @property
+    def phenotype(self) -> dict[str, float]:
+        """Probability of each form of regret (linear, power, log, none) at the end of the block; needs the task's means."""
+        from explorelab.companion.assessment import phenotype
+
+        return phenotype(self)
+
+    def assessment(self) -> Assessment:
+        """How the person is doing: form of regret, regret so far and to come, alone and advised, and weaknesses."""
+        from explorelab.companion.assessment import assessed
+
+        return assessed(self)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
