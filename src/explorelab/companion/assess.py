@@ -14,6 +14,7 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
+from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.companion.assessment import LABELS, WEAKNESSES, Assessment, Weakness, assessed
@@ -101,9 +102,7 @@ def assess(
     tasks = tasks_of(choices)
     alone = begun(scene_of(choices, agent, group), settings, choices.n_trials, tasks[0])
     each = rows_of_each(choices)
-    results = in_order(
-        lambda own: _replayed(choices, alone, tasks, own, every, n_futures), each, cores(), first_alone=True
-    )
+    results = in_order(lambda own: _replayed(choices, alone, tasks, own, every, n_futures), each, cores(), first_alone=True)
     done = []
     with single_threaded_algebra(), Progress("assessing", len(each), progress) as bar:
         for result in results:
@@ -255,3 +254,23 @@ def trials_table(found: xr.Dataset) -> pd.DataFrame:
         for part in ("estimate", "low", "high"):
             table[f"{parameter}{_suffix(part)}"] = found[part].sel(parameter=parameter).values.ravel()
     return pd.DataFrame(table)[np.isfinite(found["observed_regret"].values.ravel())]
+
+
+def assessment_summary(found: xr.Dataset) -> JsonObject:
+    """The whole group, for programs: how regret ended, how well choices were foretold, and how common each weakness is."""
+    labels, probability = found["label"].values, found["probability"].values
+    weaknesses = {}
+    for name in found["weakness"].values:
+        one = found.sel(weakness=name)
+        has = one["weakness_probability"].values > 0.5
+        mean_cost = float(one["weakness_cost"].values[has].mean()) if has.any() else None
+        share = float(one["weakness_probability"].mean())
+        weaknesses[str(name)] = {"share": share, "n_probable": int(has.sum()), "mean_cost": mean_cost}
+    return {
+        "agent": found.attrs["agent"],
+        "n_people": found.sizes["participant"],
+        "n_blocks": found.sizes["row"],
+        "nats_per_choice": finite_or_none(-np.log(probability[np.isfinite(probability)]).mean()),
+        "forms": {form: int((labels == form).sum()) for form in LABELS},
+        "weaknesses": weaknesses,
+    }

@@ -1,4 +1,4 @@
-"""What one person's regret comes to: its form at the end of the block, what is still to be lost, and which weaknesses cost it.
+"""What a person's regret comes to: its form at the end of the block, what is still to be lost, and which weaknesses cost it.
 
 The block so far is known. How it may go on is played from points of the posterior, each of which goes on as the person would
 with those parameters; and once more by the adviser alone, with the task's prior and what the person has seen.
@@ -177,7 +177,7 @@ def _when(mind: Companion, past: Past) -> tuple[np.int32, np.int32, np.int32]:
 
 
 def _cut(mind: Companion, done: Future) -> Future:
-    return Future(*(np.array(x)[:, : mind.horizon] for x in done))
+    return jax.tree.map(lambda x: np.array(x)[:, : mind.horizon], done)
 
 
 def _keys(mind: Companion, *numbers: int) -> np.ndarray:
@@ -194,9 +194,9 @@ def _after(rule: Rule, n_arms: int, room: int, ready: Params, block: Block) -> P
     """The state after a block's trials; those that fill the arrays up teach nothing."""
     start = playing.with_room(rule, ready, playing.begun(rule, ready, n_arms), room)
     seen = Seen(block.arm, block.arm, block.reward, block.observed)
-    return jax.lax.scan(
-        lambda now, told: (playing.learned(rule, ready, now, *told), None), start, (block.available, seen)
-    )[0]
+    return jax.lax.scan(lambda now, told: (playing.learned(rule, ready, now, *told), None), start, (block.available, seen))[
+        0
+    ]
 
 
 # What an expert would do ----------------------------------------------------------------------------------------------
@@ -254,7 +254,8 @@ WEAKNESSES: dict[str, _Kind] = {
         "change their mind too slowly."
     ),
     "no use of neighbourhood": _Kind(
-        "length_scale", 0.25, "They make too little use of the neighbourhood: length scale {own}, while the landscape's is {suits}."
+        "length_scale", 0.25, "They make too little use of the neighbourhood: length scale {own}, while the landscape has "
+        "{suits}."
     ),
     "too hot": _Kind(
         "temperature", 2.0, "They choose too randomly: temperature {own}, while {suits} already gives away "
@@ -268,7 +269,7 @@ WEAKNESSES: dict[str, _Kind] = {
 
 
 def weaknesses(mind: Companion, tasks: tuple[Task, ...], n_blocks: int = N_BLOCKS) -> dict[str, Weakness]:
-    """Which weaknesses the person shows on such landscapes; those of parameters that the agent does not have are left out."""
+    """Which weaknesses the person shows on such landscapes, of those whose parameters the agent has."""
     suits = references(tasks)
     with jax.enable_x64(True):
         values = _values(mind.scene.model, mind.scene.numbers, mind.posterior.points.z)

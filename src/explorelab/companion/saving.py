@@ -104,7 +104,7 @@ def _replayed(mind: Companion, past: Past, task: Task | None) -> Companion:
 def _as_tree(mind: Companion) -> xr.DataTree:
     scene, layout = mind.scene, mind.scene.layout
     try:
-        agent_named(scene.agent.name, **scene.agent.given)
+        agent_named(scene.agent.name, **json.loads(_written(scene.agent.given)))
     except InputError:
         raise InputError(f"{scene.agent.name} cannot be saved: only agents that have a name in xl.agents can.") from None
     attrs = {
@@ -137,14 +137,14 @@ def _scene_from(tree: xr.DataTree) -> Scene:
     n_arms, noise_var, shape, name, arm_names = json.loads(tree.attrs["layout"])
     layout = Layout(
         n_arms,
-        _if_there(tree["arms"], "layout_places"),
+        _if_there(tree["arms"].to_dataset(), "layout_places"),
         noise_var,
         None if shape is None else tuple(shape),
         name,
         None if arm_names is None else tuple(arm_names),
     )
     space: Space = tuple(Dimension(*each) for each in json.loads(tree.attrs["space"]))
-    group = Group(tree["group"]["mean"].values, tree["group"]["covariance"].values)
+    group = Group(*(tree["group"].to_dataset()[name].values for name in ("mean", "covariance")))
     with jax.enable_x64(True):
         fixed = {name: jnp.asarray(value, jnp.float64) for name, value in json.loads(tree.attrs["fixed"]).items()}
         numbers = Numbers(ways_of(layout), fixed, origin_of(space), *limits(space), group)
@@ -165,7 +165,9 @@ def _past_table(mind: Companion) -> xr.Dataset:
     }
     table = {name: ("trial", values) for name, values in columns.items()}
     available = np.array(offers, np.int8).reshape(len(trials), n_arms)
-    return xr.Dataset({**table, "available": (("trial", "arm_number"), available), "starts": ("block_number", [*past.starts])})
+    return xr.Dataset(
+        {**table, "available": (("trial", "arm_number"), available), "starts": ("block_number", [*past.starts])}
+    )
 
 
 def _past_from(tree: xr.DataTree) -> Past:
@@ -191,7 +193,12 @@ def _arms_table(mind: Companion) -> xr.Dataset:
         if task.costs is not None:
             parts |= {"costs": task.costs.mean}
             attrs["costs_kind"] = task.costs.kind
-        attrs |= {"noise_kind": task.noise.kind, "noise_scale": float(task.noise.scale), "name": task.name, "note": task.note}
+        attrs |= {
+            "noise_kind": task.noise.kind,
+            "noise_scale": float(task.noise.scale),
+            "name": task.name,
+            "note": task.note,
+        }
         attrs["start"] = NOWHERE if task.start is None else task.start
     there = {name: np.asarray(value) for name, value in parts.items() if value is not None}
     variables = {name: ([f"{name}_{k}" for k in range(value.ndim)], value) for name, value in there.items()}
@@ -199,7 +206,7 @@ def _arms_table(mind: Companion) -> xr.Dataset:
 
 
 def _task_from(tree: xr.DataTree) -> Task | None:
-    arms = tree["arms"]
+    arms = tree["arms"].to_dataset()
     told = arms.attrs
     if not told["has_task"]:
         return None
@@ -216,5 +223,5 @@ def _task_from(tree: xr.DataTree) -> Task | None:
     )
 
 
-def _if_there(table: xr.DataTree, name: str) -> np.ndarray | None:
-    return table[name].values if name in table.data_vars else None
+def _if_there(table: xr.Dataset, name: str) -> np.ndarray | None:
+    return table[name].values if name in table else None
