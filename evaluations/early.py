@@ -1,9 +1,10 @@
 """How early the form of a person's regret is known: while they play, from a group learned on others.
 
     python -m evaluations.early                     # 60 people, into docs/companion.md and docs/companion-early.png
+    python -m evaluations.early --load              # the same from evaluations/early.json, which the last run left
     python -m evaluations.early --n 12 --others 12  # a quick look, printed only
 
-About ten minutes on two cores. People and others are simulated: they range between the paper's two example agents.
+About five minutes on two cores. People and others are simulated: they range between the paper's two example agents.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ BOOTSTRAP = 2000
 FEWEST = 3
 """People with a form, and without, below which its area says nothing."""
 DOCS = Path(__file__).parents[1] / "docs"
+SAVED = Path(__file__).with_suffix(".json")
 
 
 def area(score: np.ndarray, positive: np.ndarray) -> float:
@@ -79,10 +81,10 @@ def table(rows: list[dict[str, Any]], common: tuple[str, float]) -> str:
 
 def draw(rows: list[dict[str, Any]], common: tuple[str, float]) -> Drawing:
     """(a) Areas by form over time, (b) how often the most probable form is right."""
-    drawing = Drawing([["a", "b"]], width=5.6, height=2.7)
+    drawing = Drawing([["a", "b"]], width=6.2, height=2.7)
     times = [row["t"] for row in rows]
     axes = drawing.panel(
-        "a", "(a) Each form against the others", "choices seen", "area under the ROC curve", ylim=(0.4, 1.02)
+        "a", "(a) Each form against the rest", "choices seen", "area under the ROC curve", ylim=(0.45, 1.02)
     )
     axes.set_xticks(times)
     for k, form in enumerate(rows[0]["forms"]):
@@ -92,7 +94,7 @@ def draw(rows: list[dict[str, Any]], common: tuple[str, float]) -> Drawing:
         look = {"color": COLOURS[form], "ls": DASHES[form], "marker": "o", "ms": 4, "label": form}
         drawing.line("a", at, value, form, **look)
     drawing.line("a", [times[0], times[-1]], [0.5, 0.5], "chance", color=GREY, lw=1, ls=(0, (4, 2)))
-    axes.legend(loc="lower right", borderaxespad=0.1)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 0.16), borderaxespad=0.1)
     axes = drawing.panel("b", "(b) Most probable form", "choices seen", "right (%)", ylim=(0, 103))
     axes.set_xticks(times)
     right, error = (100 * np.array([row[part] for row in rows]) for part in ("right", "right_error"))
@@ -114,8 +116,7 @@ def write(rows: list[dict[str, Any]], common: tuple[str, float], n: int) -> None
 
 def picture(group: xr.DataTree, points: int) -> None:
     """One person from choice to choice, for the top of the page."""
-    people = demo_population(2, 40)
-    row = int(np.flatnonzero(people.truth["made_as"].values == "between")[1])
+    people, row = demo_population(0, 16), 4
     one = people.choices.rows([row])
     found = assess(one, None, group, every=3, n_points=points, progress=False)
     truth = {name: float(people.truth[name].iloc[row]) for name in map(str, found["parameter"].values)}
@@ -129,17 +130,20 @@ def main() -> None:
     options.add_argument("--others", type=int, default=40, help="people from whom the group is learned")
     options.add_argument("--points", type=int, default=128)
     options.add_argument("--write", action="store_true", help="write the page even for another number of people")
+    options.add_argument("--load", action="store_true", help="read what was found last time")
     given = options.parse_args()
+    if given.load:
+        kept = json.loads(SAVED.read_text(encoding="utf-8"))
+        write(kept["rows"], tuple(kept["most_frequent"]), kept["n"])
+        return
     group = xl.fit(demo_population(1, given.others).choices, "stochastic-ucl", "em", n_starts=2)
     found = assess(demo_population(0, given.n).choices, None, group, every=15, n_points=given.points)
     rng = np.random.default_rng(0)
     rows, common = [known_at(found, t, rng) for t in TIMES], most_frequent(found)
     print(table(rows, common))
     if given.write or given.n >= 60:
-        (Path(__file__).parent / "early.json").write_text(
-            json.dumps({"n": given.n, "others": given.others, "rows": rows, "most_frequent": common}, indent=1) + "\n",
-            encoding="utf-8",
-        )
+        kept = {"n": given.n, "others": given.others, "rows": rows, "most_frequent": common}
+        SAVED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         picture(group, given.points)
         write(rows, common, given.n)
 

@@ -139,9 +139,10 @@ def _draw_weaknesses(drawing: Drawing, found: xr.Dataset) -> None:
 def draw_person(found: xr.Dataset, row: int, truth: Mapping[str, float] | None = None) -> Drawing:
     """One block of a person: regret, the probability of each form and of the choices made, and parameters with intervals."""
     names = [str(name) for name in found["parameter"].values][:MOST_PARAMETERS]
-    gaps = ["."] * (-len(names) % 3)
-    under = [[*names, *gaps][at : at + 3] for at in range(0, len(names), 3)]
-    drawing = Drawing([["regret", "forms", "choices"], *under], height=2.3 * (1 + len(under)))
+    n_rows = -(-len(names) // 4)
+    rows = [["regret", "forms", "choices"], *(part.tolist() for part in np.array_split(names, max(n_rows, 1)) if part.size)]
+    # A mosaic for each row, so that rows may have different numbers of panels.
+    drawing = Drawing([[[row]] for row in rows], height=2.4 + 2.1 * n_rows)
     one, times = found.isel(row=row), found["trial"].values
     played = np.isfinite(one["observed_regret"].values)
     _draw_regret(drawing, one, times, played)
@@ -165,21 +166,21 @@ def _draw_regret(drawing: Drawing, one: xr.Dataset, times: np.ndarray, played: n
     drawing.line("regret", times[played], lost[played], "observed", color=INK, label="so far")
     to_come = one["regret_to_come"].values
     known = np.isfinite(to_come)
-    drawing.line("regret", times[known], (lost + to_come)[known], "expected at the end", color=BLUE, ls=(0, (5, 1.5)), lw=1.3,
-                 label="expected at the end")  # fmt: skip
+    words = "expected at the end"
+    drawing.line("regret", times[known], (lost + to_come)[known], words, color=BLUE, ls=(0, (5, 1.5)), lw=1.3, label=words)
     axes.set_ylim(bottom=0)
-    axes.legend(loc="lower right", borderaxespad=0.1)
+    axes.legend(loc="upper right", borderaxespad=0.1)
 
 
 def _draw_form_areas(drawing: Drawing, one: xr.Dataset, times: np.ndarray) -> None:
-    axes = _time_panel(drawing, "forms", "(b) Form of regret in the end", "probability (%)", times)
+    axes = _time_panel(drawing, "forms", "(b) Final form of regret", "probability (%)", times)
     probability = 100 * one["form_probability"].values
     known = np.isfinite(probability).all(1)
     for k, form in enumerate(FORMS):
         look = {"color": COLOURS[form], "ls": DASHES[form], "label": form}
         drawing.line("forms", times[known], probability[known, k], form, **look)
-    axes.set_ylim(-2, 103)
-    axes.legend(loc="best", borderaxespad=0.1)
+    axes.set(ylim=(-2, 128), yticks=range(0, 101, 20))
+    axes.legend(loc="upper center", ncols=3, columnspacing=1.0, handlelength=1.6, borderaxespad=0.1)
 
 
 def _draw_choices(drawing: Drawing, one: xr.Dataset, times: np.ndarray) -> None:
@@ -200,4 +201,5 @@ def _draw_parameter(
         drawing.line(
             name, [0, times[-1]], [truth, truth], "true value", color=VERMILION, lw=1.2, ls=(0, (4, 2)), label="true"
         )
-        drawing.axes[name].legend(loc="best", borderaxespad=0.1)
+        if letter == LETTERS[3]:
+            drawing.axes[name].legend(loc="best", borderaxespad=0.1)
