@@ -4,10 +4,10 @@ from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
-from .companion.assess import assess
-from .companion.forecast import forecast
-from .companion.live import Companion, companion
-from .companion.saving import load_companion, save_companion
+from .companions.assess import assess
+from .companions.forecast import forecast
+from .companions.live import Companion, companion
+from .companions.saving import load_companion, save_companion
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate

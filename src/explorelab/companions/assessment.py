@@ -32,11 +32,11 @@ from explorelab.agents import playing
 from explorelab.agents.factors import Params, Rule, prepared
 from explorelab.agents.playing import Playing, Seen, room_for
 from explorelab.choices.table import NOWHERE, Layout
-from explorelab.companion import points as compiled
-from explorelab.companion.advice import adviser_for
-from explorelab.companion.expert import Expert, prior_for
-from explorelab.companion.past import Past, Trial, arrays_of
-from explorelab.companion.scene import Numbers
+from explorelab.companions import points as compiled
+from explorelab.companions.advice import adviser_for
+from explorelab.companions.expert import Expert, prior_for
+from explorelab.companions.past import Past, Trial, arrays_of
+from explorelab.companions.scene import Numbers
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block
 from explorelab.fitting.objective import Model
@@ -46,7 +46,7 @@ from explorelab.simulation.futures import Future, futures, world_of
 from explorelab.tasks import Task
 
 if TYPE_CHECKING:
-    from explorelab.companion.live import Companion
+    from explorelab.companions.live import Companion
 
 LABELS = (*FORMS, NONE)
 N_FUTURES = 128

@@ -11,12 +11,12 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab.companion.assess import assess, assessment_summary, people_table, tasks_of, trials_table
-from explorelab.companion.forecast import observed, started
-from explorelab.companion.live import begun
-from explorelab.companion.past import past_blocks
-from explorelab.companion.posterior import Settings
-from explorelab.companion.scene import scene_of
+from explorelab.companions.assess import assess, assessment_summary, people_table, tasks_of, trials_table
+from explorelab.companions.forecast import observed, started
+from explorelab.companions.live import begun
+from explorelab.companions.past import past_blocks
+from explorelab.companions.posterior import Settings
+from explorelab.companions.scene import scene_of
 from tests.support.people import population
 
 T = 8

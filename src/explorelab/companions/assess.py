@@ -17,12 +17,12 @@ from explorelab._support.progress import Progress
 from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab.companion.assessment import LABELS, WEAKNESSES, Assessment, Weakness, assessed
-from explorelab.companion.forecast import observed, started
-from explorelab.companion.live import Companion, begun
-from explorelab.companion.past import past_blocks
-from explorelab.companion.posterior import Settings
-from explorelab.companion.scene import scene_of
+from explorelab.companions.assessment import LABELS, WEAKNESSES, Assessment, Weakness, assessed
+from explorelab.companions.forecast import observed, started
+from explorelab.companions.live import Companion, begun
+from explorelab.companions.past import past_blocks
+from explorelab.companions.posterior import Settings
+from explorelab.companions.scene import scene_of
 from explorelab.errors import InputError
 from explorelab.fitting.fit_people import check_choices
 from explorelab.fitting.likelihood import positions

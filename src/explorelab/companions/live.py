@@ -14,9 +14,9 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE
-from explorelab.companion import points as compiled
-from explorelab.companion.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
-from explorelab.companion.posterior import (
+from explorelab.companions import points as compiled
+from explorelab.companions.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
+from explorelab.companions.posterior import (
     FOLLOWING,
     METHODS,
     Posterior,
@@ -27,13 +27,13 @@ from explorelab.companion.posterior import (
     reweighed,
     taught,
 )
-from explorelab.companion.scene import Scene, scene_on
+from explorelab.companions.scene import Scene, scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
 from explorelab.tasks import Task
 
 if TYPE_CHECKING:
-    from explorelab.companion.assessment import Assessment
+    from explorelab.companions.assessment import Assessment
 
 INTERVAL = 1.959964
 """Standard deviations to either side of the mean that hold 95 %."""
@@ -174,13 +174,13 @@ class Companion:
     @property
     def phenotype(self) -> dict[str, float]:
         """Probability of each form of regret (linear, power, log, none) at the end of the block; needs the task's means."""
-        from explorelab.companion.assessment import phenotype
+        from explorelab.companions.assessment import phenotype
 
         return phenotype(self)
 
     def assessment(self) -> Assessment:
         """How the person is doing: form of regret, regret so far and to come, alone and advised, and weaknesses."""
-        from explorelab.companion.assessment import assessed
+        from explorelab.companions.assessment import assessed
 
         return assessed(self)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import explorelab as xl
-from explorelab.companion.assessment import LABELS, WEAKNESSES, assessed, references
-from explorelab.companion.expert import prior_for
-from explorelab.companion.live import Companion, companion
+from explorelab.companions.assessment import LABELS, WEAKNESSES, assessed, references
+from explorelab.companions.expert import prior_for
+from explorelab.companions.live import Companion, companion
 
 HILL = xl.tasks.line([0.0, 1.0, 2.0, 4.0, 8.0, 6.0, 3.0, 1.0], noise_var=1.0)
 T = 16

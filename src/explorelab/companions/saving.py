@@ -21,10 +21,10 @@ from explorelab._support.door import door
 from explorelab._support.files import check_writable, write_whole
 from explorelab.agents.registry import agent_named
 from explorelab.choices.table import NOWHERE, Layout
-from explorelab.companion.live import Companion, begun
-from explorelab.companion.past import Past, Trial
-from explorelab.companion.posterior import Settings
-from explorelab.companion.scene import Group, Numbers, Scene
+from explorelab.companions.live import Companion, begun
+from explorelab.companions.past import Past, Trial
+from explorelab.companions.posterior import Settings
+from explorelab.companions.scene import Group, Numbers, Scene
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import ways_of
 from explorelab.fitting.objective import Model
@@ -50,8 +50,6 @@ def save_companion(mind: Companion, path: str | os.PathLike[str]) -> None:
     path
         File to write.
     """
-    if not isinstance(mind, Companion):
-        raise InputError(f"mind must be a companion, as companion() gives it, got {type(mind).__name__}.")
     check_writable(Path(path))
     tree = _as_tree(mind)
     write_whole(Path(path), lambda beside: tree.to_netcdf(beside, engine="h5netcdf"))

@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
-from explorelab.companion.assess import assess
-from explorelab.companion.live import Companion, companion
+from explorelab.companions.assess import assess
+from explorelab.companions.live import Companion, companion
 from tests.support.people import MEANS, population
 
 TASK = xl.tasks.line(MEANS, 1.0)
