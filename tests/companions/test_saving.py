@@ -24,6 +24,7 @@ TRIALS: list[dict[str, Any]] = [
     {"arm": 5, "reward": 9.0, "advised": 5},
     {"arm": 2, "reward": 1 / 3, "advised": 5},
     {"missed": True, "advised": 3},
+    {"arm": 3, "unseen": True},
 ]
 
 

@@ -105,6 +105,8 @@ class Learner:
     replay: Callable[[Params, int, Told], AnyBelief] | None = None
     """The belief (its `mean` and `sd`) before every trial of a block whose choices are known, all at once: the same numbers
     as from `update`, but cheaper to differentiate. None to use `update` trial by trial."""
+    places: bool = False
+    """Whether it needs the distances between arms whatever the prior."""
 
 
 type Limit = Callable[[Params, AnyBelief, Moment], Value]

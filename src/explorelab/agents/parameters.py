@@ -229,6 +229,61 @@ _ROWS = (
         "lapse", allowed=PROBABILITY, seek=_share(0.05, 1.2),
         meaning="Probability of choosing at random, whatever the rule.",
     ),
+    # Pulls on someone who remembers the way.
+    Parameter(
+        "warming", seek=_within(-3.0, 3.0, 0.1, 0.25),
+        meaning="Power of time by which the temperature grows: temperature x (t / 10)^warming.",
+    ),
+    Parameter(
+        "inference", seek=_within(-3.0, 3.0, 0.3, 0.6),
+        meaning="Extra weight of what is inferred about arms never sampled, as a share of its weight.",
+    ),
+    Parameter(
+        "persistence", seek=_within(-10.0, 10.0, 1.0, 1.5),
+        meaning="Further pull of the last arm if it was itself a repetition, in log-odds.",
+    ),
+    Parameter(
+        "gap_filling", seek=_within(-10.0, 10.0, 1.0, 2.0),
+        meaning="Pull of a new arm all of whose neighbours were sampled, in log-odds; of others in proportion.",
+    ),
+    Parameter(
+        "restlessness", seek=_within(-10.0, 15.0, 0.5, 1.5),
+        meaning="How much less distance deters after long walks: travel_cost falls by this times the pace.",
+    ),
+    Parameter(
+        "adjacency", seek=_within(-10.0, 10.0, 0.3, 0.6),
+        meaning="Pull of the last arm and those next to it, diagonals included, in log-odds.",
+    ),
+    Parameter("momentum", seek=_within(-10.0, 10.0, 0.5, 0.6), meaning="Pull of making the last step again, in log-odds."),
+    Parameter(
+        "elbow_room", seek=_within(-10.0, 10.0, 0.0, 1.5),
+        meaning="Pull of arms far from all sampled ones: log-odds per unit of log(1 + distance).",
+    ),
+    Parameter(
+        "roaming", seek=_within(-15.0, 15.0, 1.0, 2.0),
+        meaning="How much that pull grows after long walks: by this times the pace.",
+    ),
+    Parameter(
+        "homing", seek=_within(-10.0, 10.0, 0.8, 0.8),
+        meaning="Pull of the arm of the highest reward: log-odds per unit of log(1 + distance) from it.",
+    ),
+    Parameter(
+        "giving_up", seek=_within(-5.0, 5.0, 0.1, 0.4),
+        meaning="How much homing falls per unit of log(1 + number of rewards since the highest).",
+    ),
+    Parameter(
+        "symmetry", seek=_within(-10.0, 10.0, 0.2, 0.4),
+        meaning="Pull of arms as far from the centre as the last one, such as its mirror images, in log-odds.",
+    ),
+    Parameter(
+        "corners", seek=_within(-10.0, 10.0, 0.0, 1.0),
+        meaning="Pull of corners, or of the ends of a line, in log-odds.",
+    ),
+    Parameter(
+        "first_step", seek=_within(-10.0, 15.0, 1.0, 1.5),
+        meaning="How much less distance deters the first step of a block: log-odds per unit of log(1 + distance).",
+    ),
+    Parameter("borders", seek=_within(-10.0, 10.0, -0.3, 0.5), meaning="Pull of arms at the border, in log-odds."),
     # Computed from others.
     Parameter("ucb2_alpha", made=True),
     Parameter("ucb2_epochs", made=True),

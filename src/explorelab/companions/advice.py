@@ -77,12 +77,15 @@ class Adviser:
         forced: bool = False,
         missed: bool = False,
         advised: int | None = None,
+        unseen: bool = False,
     ) -> Adviser:
         """The adviser after one trial; the arguments are those of `Companion.observe`."""
-        trial = checked_trial(self.layout.n_arms, arm, reward, available, forced, missed, advised)
+        trial = checked_trial(self.layout.n_arms, arm, reward, available, forced, missed, advised, unseen)
         mind = self.mind
         if mind is not None:
-            mind = mind.observe(arm, reward, available=available, forced=forced, missed=missed, advised=advised)
+            mind = mind.observe(
+                arm, reward, available=available, forced=forced, missed=missed, advised=advised, unseen=unseen
+            )
         return replace(self, past=self.past.after(trial), mind=mind)
 
     def next_block(self, start: int | None = None) -> Adviser:

@@ -29,12 +29,11 @@ from scipy.stats import norm
 
 from explorelab._support.rounding import without_rounding
 from explorelab.agents import playing
-from explorelab.agents.factors import Params, Rule, prepared
+from explorelab.agents.factors import Agent, Params, Rule, Ways, prepared
 from explorelab.agents.playing import Playing, Seen, room_for
-from explorelab.choices.table import NOWHERE, Layout
+from explorelab.choices.table import NOWHERE
 from explorelab.companions import points as compiled
-from explorelab.companions.advice import adviser_for
-from explorelab.companions.expert import Expert, prior_for
+from explorelab.companions.expert import prior_for
 from explorelab.companions.past import Past, Trial, arrays_of
 from explorelab.companions.scene import Numbers
 from explorelab.errors import InputError
@@ -148,16 +147,20 @@ def _going_on(mind: Companion, n_futures: int) -> Future | None:
         return _played(mind, model.rule, points.ready, points.playing, n_futures, shared=False)
 
 
-def _advised(mind: Companion, expert: Expert, n_futures: int) -> Future | None:
-    """The rest of the block as the adviser would play it."""
+def _advised(mind: Companion, tasks: tuple[Task, ...], n_futures: int) -> Future | None:
+    """The rest of the block as the adviser would play it, who knows such landscapes (the policy "impersonal", followed)."""
     if mind.past.t > mind.horizon:
         return None
+    expert, n_arms = _expert(tasks), mind.n_arms
     past = Past(mind.past.blocks[-1:], mind.past.starts[-1:])
-    blocks = arrays_of(past, expert.rule.learner, expert.n_arms).blocks
-    room = room_for(expert.rule.learner, expert.n_arms, max(mind.horizon, blocks.arm.shape[1]))
+    blocks = arrays_of(past, expert.rule.learner, n_arms).blocks
+    room = room_for(expert.rule.learner, n_arms, max(mind.horizon, blocks.arm.shape[1]))
+    known = {"noise_var": task_of(mind).noise.var, "horizon": mind.horizon, "n_arms": n_arms, **expert.params}
     with jax.enable_x64(True):
-        now = _after(expert.rule, expert.n_arms, room, expert.ready, jax.tree.map(lambda x: x[0], blocks))
-        return _played(mind, expert.rule, expert.ready, now, n_futures, shared=True)
+        params = {name: np.asarray(value, np.float64) for name, value in known.items()}
+        block = jax.tree.map(lambda x: x[0], blocks)
+        ready, now = _after(expert.rule, n_arms, room, params, mind.scene.numbers.ways, block)
+        return _played(mind, expert.rule, ready, now, n_futures, shared=True)
 
 
 def _played(mind: Companion, rule: Rule, ready: Params, now: Playing, n_futures: int, shared: bool) -> Future:
@@ -190,27 +193,26 @@ def _resampled(weight: np.ndarray, n: int) -> np.ndarray:
 
 
 @partial(jax.jit, static_argnames=("rule", "n_arms", "room"))
-def _after(rule: Rule, n_arms: int, room: int, ready: Params, block: Block) -> Playing:
-    """The state after a block's trials; those that fill the arrays up teach nothing."""
+def _after(rule: Rule, n_arms: int, room: int, params: Params, ways: Ways, block: Block) -> tuple[Params, Playing]:
+    """Somebody with these parameters after a block's trials; those that fill the arrays up teach nothing."""
+    ready = prepared(rule, params, ways)
     start = playing.with_room(rule, ready, playing.begun(rule, ready, n_arms), room)
-    seen = Seen(block.arm, block.arm, block.reward, block.observed)
-    return jax.lax.scan(lambda now, told: (playing.learned(rule, ready, now, *told), None), start, (block.available, seen))[
-        0
-    ]
+    told = block.available, Seen(block.arm, block.arm, block.reward, block.observed)
+    return ready, jax.lax.scan(lambda now, each: (playing.learned(rule, ready, now, *each), None), start, told)[0]
 
 
 # What an expert would do ----------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
-def _expert(tasks: tuple[Task, ...], layout: Layout, noise_var: float, horizon: int) -> Expert:
-    return adviser_for("impersonal", prior_for(list(tasks)), layout, noise_var, horizon).expert
+def _expert(tasks: tuple[Task, ...]) -> Agent:
+    return prior_for(list(tasks))
 
 
 @lru_cache(maxsize=64)
 def references(tasks: tuple[Task, ...]) -> Mapping[str, float]:
     """What suits these landscapes: variance and length scale of the prior, and temperature."""
-    suits = prior_for(list(tasks)).params
+    suits = _expert(tasks).params
     found = {name: float(suits[name]) for name in ("prior_var", "length_scale") if name in suits}
     return found | {"temperature": float(np.median([_temperature(task) for task in tasks]))}
 
@@ -341,13 +343,12 @@ def assessed(
     """How the person is doing; `tasks` are the landscapes that the adviser's prior is made for, by default this one."""
     task = task_of(mind)
     tasks = tasks or (task,)
-    expert = _expert(tasks, mind.scene.layout, float(task.noise.var), mind.horizon)
     going_on = _going_on(mind, n_futures)
     return Assessment(
         t=mind.past.t - 1,
         phenotype=_shares(_curves(mind, going_on)),
         regret=float(losses_so_far(task, mind.past.blocks[-1])[1].sum()),
         regret_to_come=_to_come(mind, going_on),
-        regret_if_advised=_to_come(mind, _advised(mind, expert, n_futures)),
+        regret_if_advised=_to_come(mind, _advised(mind, tasks, n_futures)),
         weaknesses=weaknesses(mind, tasks) if with_weaknesses else {},
     )

@@ -67,6 +67,7 @@ class Companion:
         forced: bool = False,
         missed: bool = False,
         advised: int | None = None,
+        unseen: bool = False,
     ) -> Companion:
         """The companion after one trial.
 
@@ -84,11 +85,16 @@ class Companion:
             Whether the person gave no answer: nothing was sampled, or an arm was sampled for them.
         advised
             Arm that had been suggested to them, if one was.
+        unseen
+            Whether the reward was not shown: the choice says something about the person, who learned nothing from it.
         """
-        trial = checked_trial(self.n_arms, arm, reward, available, forced, missed, advised)
+        trial = checked_trial(self.n_arms, arm, reward, available, forced, missed, advised, unseen)
         with jax.enable_x64(True):
-            posterior = reweighed(self.posterior, self._log_probs(trial), trial) if trial.scored else self.posterior
-            self._check_possible(posterior, trial)
+            posterior = self.posterior
+            if trial.scored:
+                log_probs = self._log_probs(trial)
+                self._check_possible(log_probs, trial)
+                posterior = reweighed(posterior, log_probs, trial)
             posterior = taught(self.scene, posterior, self.past, trial)
             past = self.past.after(trial)
             posterior = renewed(self.scene, posterior, past, self.settings)
@@ -200,8 +206,10 @@ class Companion:
     def _inside(self, z: np.ndarray) -> np.ndarray:
         return np.clip(z, self.scene.numbers.low, self.scene.numbers.high)
 
-    def _check_possible(self, posterior: Posterior, trial: Trial) -> None:
-        if not np.isfinite(posterior.log_weight).any():
+    def _check_possible(self, log_probs: np.ndarray, trial: Trial) -> None:
+        """Raise if no point can have made this choice."""
+        counts = (log_probs[:, trial.arm] > -np.inf) & (self.posterior.weight > 0)
+        if not counts.any() and trial.advised != trial.arm:
             name = self.scene.agent.name
             raise InputError(
                 f"{name} gives the choice of arm {trial.arm} on trial {self.past.t} probability zero, whatever its "

@@ -21,6 +21,7 @@ from explorelab._support.door import door
 from explorelab._support.files import check_writable, write_whole
 from explorelab.agents.registry import agent_named
 from explorelab.choices.table import NOWHERE, Layout
+from explorelab.companions.forecast import observed, started
 from explorelab.companions.live import Companion, begun
 from explorelab.companions.past import Past, Trial
 from explorelab.companions.posterior import Settings
@@ -81,18 +82,9 @@ def load_companion(path: str | os.PathLike[str]) -> Companion:
 
 def _replayed(mind: Companion, past: Past, task: Task | None) -> Companion:
     for number, (start, block) in enumerate(zip(past.starts, past.blocks, strict=True)):
-        at = None if start == NOWHERE else start
-        mind = mind.next_block(at) if number else replace(mind, past=Past(starts=(start,)))
+        mind = started(mind, number, start)
         for trial in block:
-            missed = trial.arm == NOWHERE
-            mind = mind.observe(
-                None if missed else trial.arm,
-                trial.reward,
-                available=trial.available,
-                forced=not trial.scored and not missed,
-                missed=missed,
-                advised=None if trial.advised == NOWHERE else trial.advised,
-            )
+            mind = observed(mind, trial)
     return replace(mind, task=task)
 
 
@@ -173,9 +165,9 @@ def _past_from(tree: xr.DataTree) -> Past:
     starts = tuple(int(start) for start in table["starts"].values)
     blocks: list[list[Trial]] = [[] for _ in starts]
     columns = (table[name].values for name in ("block", "arm", "reward", "observed", "scored", "advised", "available"))
-    for block, arm, reward, observed, scored, advised, offer in zip(*columns, strict=True):
+    for block, arm, reward, seen, scored, advised, offer in zip(*columns, strict=True):
         available = tuple(map(bool, offer)) if offer.any() else None
-        blocks[int(block)].append(Trial(int(arm), float(reward), bool(observed), bool(scored), available, int(advised)))
+        blocks[int(block)].append(Trial(int(arm), float(reward), bool(seen), bool(scored), available, int(advised)))
     return Past(tuple(map(tuple, blocks)), starts)
 
 

@@ -134,7 +134,7 @@ def _arguments(agents: list[Agent], task: Task, request: Request) -> Pytree:
         "means": task.means,
         "gaps": task.gaps,
         "noise_scale": task.noise.scale,
-        "distances": task.distances if "length_scale" in settings[0] else None,
+        "distances": task.distances if "length_scale" in settings[0] or agents[0].rule.learner.places else None,
         "walks": task.walks if agents[0].rule.choice.walks else None,
         "next_hop": None if task.moves is None else task.moves.next_hop,
         "mean_costs": None if task.costs is None else task.costs.mean,
