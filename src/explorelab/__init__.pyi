@@ -4,8 +4,10 @@ from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
-from .companion.forecast import forecast
-from .companion.live import Companion, companion
+from .companions.assess import assess
+from .companions.forecast import forecast
+from .companions.live import Companion, companion
+from .companions.saving import load_companion, save_companion
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate
@@ -39,6 +41,7 @@ __all__ = [
     "PrecisionWarning",
     "Task",
     "agents",
+    "assess",
     "blank_choices",
     "check_choices",
     "choices_from_frame",
@@ -52,6 +55,7 @@ __all__ = [
     "group_selection",
     "label_phenotypes",
     "latent_variables",
+    "load_companion",
     "load_fit",
     "load_wu2018",
     "loo_by_block",
@@ -60,6 +64,7 @@ __all__ = [
     "recover_models",
     "recover_parameters",
     "regret_bounds",
+    "save_companion",
     "save_fit",
     "simulate",
     "simulate_choices",

@@ -22,11 +22,11 @@ from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab.companion import points as compiled
-from explorelab.companion.live import Companion, begun
-from explorelab.companion.past import Trial, past_blocks
-from explorelab.companion.posterior import Settings
-from explorelab.companion.scene import Scene, scene_of
+from explorelab.companions import points as compiled
+from explorelab.companions.live import Companion, begun
+from explorelab.companions.past import Trial, past_blocks
+from explorelab.companions.posterior import Settings
+from explorelab.companions.scene import Scene, scene_of
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, informative, share_foreseen
 from explorelab.fitting.fit_people import check_choices, fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import jax
 import numpy as np
@@ -14,9 +14,9 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE
-from explorelab.companion import points as compiled
-from explorelab.companion.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
-from explorelab.companion.posterior import (
+from explorelab.companions import points as compiled
+from explorelab.companions.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
+from explorelab.companions.posterior import (
     FOLLOWING,
     METHODS,
     Posterior,
@@ -27,10 +27,13 @@ from explorelab.companion.posterior import (
     reweighed,
     taught,
 )
-from explorelab.companion.scene import Scene, scene_on
+from explorelab.companions.scene import Scene, scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
 from explorelab.tasks import Task
+
+if TYPE_CHECKING:
+    from explorelab.companions.assessment import Assessment
 
 INTERVAL = 1.959964
 """Standard deviations to either side of the mean that hold 95 %."""
@@ -173,6 +176,19 @@ class Companion:
     def follow_probability(self) -> float:
         """Expected probability that the person follows advice; 0.5 as long as there was none."""
         return float(self.posterior.following @ FOLLOWING)
+
+    @property
+    def phenotype(self) -> dict[str, float]:
+        """Probability of each form of regret (linear, power, log, none) at the end of the block; needs the task's means."""
+        from explorelab.companions.assessment import phenotype
+
+        return phenotype(self)
+
+    def assessment(self) -> Assessment:
+        """How the person is doing: form of regret, regret so far and to come, alone and advised, and weaknesses."""
+        from explorelab.companions.assessment import assessed
+
+        return assessed(self)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 

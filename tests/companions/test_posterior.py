@@ -8,10 +8,10 @@ from scipy.stats import norm
 
 import explorelab as xl
 from explorelab.agents import AGENTS
-from explorelab.companion.live import begun
-from explorelab.companion.points import log_likelihoods_at
-from explorelab.companion.posterior import FOLLOWING, Settings
-from explorelab.companion.scene import scene_of
+from explorelab.companions.live import begun
+from explorelab.companions.points import log_likelihoods_at
+from explorelab.companions.posterior import FOLLOWING, Settings
+from explorelab.companions.scene import scene_of
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of
 from tests.support.beliefs import learning_and_choosing, one_of_each

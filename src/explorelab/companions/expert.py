@@ -28,7 +28,7 @@ from explorelab.agents.learners.kernels import KERNELS, correlation
 from explorelab.agents.named.ucl import deterministic_ucl
 from explorelab.agents.playing import Playing, Seen, room_for
 from explorelab.choices.table import Layout
-from explorelab.companion.past import Arrays
+from explorelab.companions.past import Arrays
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, ways_of
 from explorelab.tasks import Task

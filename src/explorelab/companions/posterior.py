@@ -28,10 +28,10 @@ from scipy.stats import chi2, norm, qmc
 
 from explorelab.agents.playing import Seen, room_for
 from explorelab.choices.table import NOWHERE
-from explorelab.companion import points as compiled
-from explorelab.companion.past import Arrays, Past, Trial, arrays_of, offered
-from explorelab.companion.points import Points
-from explorelab.companion.scene import Group, Scene
+from explorelab.companions import points as compiled
+from explorelab.companions.past import Arrays, Past, Trial, arrays_of, offered
+from explorelab.companions.points import Points
+from explorelab.companions.scene import Group, Scene
 from explorelab.fitting.search.batches import single_threaded_algebra
 
 FOLLOWING = (np.arange(10) + 0.5) / 10

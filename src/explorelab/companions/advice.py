@@ -21,10 +21,10 @@ import numpy as np
 from explorelab._support import checks
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Layout
-from explorelab.companion import points as compiled
-from explorelab.companion.expert import Expert, View, expert_of, view_of, worth
-from explorelab.companion.live import Companion
-from explorelab.companion.past import Arrays, Past, arrays_of, checked_arm, checked_offer, checked_trial
+from explorelab.companions import points as compiled
+from explorelab.companions.expert import Expert, View, expert_of, view_of, worth
+from explorelab.companions.live import Companion
+from explorelab.companions.past import Arrays, Past, arrays_of, checked_arm, checked_offer, checked_trial
 
 MIN_RECORD = 8
 """Suggestions taken, and choices of their own, before a record says anything."""
