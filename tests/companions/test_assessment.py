@@ -11,6 +11,7 @@ import explorelab as xl
 from explorelab.companions.assessment import LABELS, WEAKNESSES, assessed, references
 from explorelab.companions.expert import prior_for
 from explorelab.companions.live import Companion, companion
+from explorelab.fitting.results import on_natural_scale
 
 HILL = xl.tasks.line([0.0, 1.0, 2.0, 4.0, 8.0, 6.0, 3.0, 1.0], noise_var=1.0)
 T = 16
@@ -127,6 +128,27 @@ def test_what_suits_a_landscape_is_its_own_spread_and_a_temperature_that_loses_l
 
 def test_an_agent_without_such_parameters_has_no_such_weaknesses() -> None:
     assert after(met("win-stay-lose-shift"), [1, 2]).assessment().weaknesses == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("t", [0, 6, 12])
+def test_forms_come_true_as_often_as_foretold(t: int) -> None:
+    mind, n = met("stochastic-ucl", 128), 120
+    z = np.random.default_rng(3).standard_normal((n, len(mind.scene.names)))
+    values = on_natural_scale(mind.scene.space, np.clip(z, mind.scene.numbers.low, mind.scene.numbers.high))
+    agent = xl.agents.stochastic_ucl(prior_mean=1.0, prior_var=1.0, length_scale=1.0, temperature=1.0)
+    drawn = dict(zip(mind.scene.names, values.T, strict=True))
+    people = xl.simulate_choices(xl.blank_choices(HILL, n, 1, T), agent, drawn, seed=4, progress=False)
+    label = xl.label_phenotypes(people, bootstrap=0)["label"].values
+    foretold = []
+    for arm, reward in zip(people.arm[:, :t], people.reward[:, :t], strict=True):
+        one = mind
+        for trial in zip(arm.tolist(), reward.tolist(), strict=True):
+            one = one.observe(*trial)
+        foretold.append(list(one.phenotype.values()))
+    p, came_true = np.array(foretold), label[:, None] == np.array(LABELS)
+    error = np.sqrt((p * (1 - p)).sum(0) + n * 0.25 / 128)
+    assert (np.abs((came_true - p).sum(0)) < 3.5 * error).all()
 
 
 @pytest.mark.quick

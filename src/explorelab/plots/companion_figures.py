@@ -100,7 +100,10 @@ def _draw_forms(drawing: Drawing, found: xr.Dataset) -> None:
         mean = 100 * np.nanmean(own[:, known], axis=0)
         look = {"color": COLOURS[form], "ls": DASHES[form], "label": f"{form} (n = {len(own)})"}
         drawing.line("a", times[known], mean, f"{form}, mean", **look)
-    axes.legend(loc="lower right", borderaxespad=0.1)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="lower right", borderaxespad=0.1)
+    else:
+        axes.text(0.5, 0.5, "no curve has a form", transform=axes.transAxes, ha="center", color=GREY)
 
 
 def _draw_to_come(drawing: Drawing, found: xr.Dataset) -> None:
@@ -134,6 +137,10 @@ def _draw_weaknesses(drawing: Drawing, found: xr.Dataset) -> None:
     axes.set_yticks(at, [name.replace(" of neigh", " of\nneigh").replace("prior too", "prior\ntoo") for name in names])
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
+    if not names:
+        axes.text(
+            0.5, 0.5, "none is defined for this agent", transform=axes.transAxes, ha="center", color=GREY, fontsize=8.5
+        )
 
 
 def draw_person(found: xr.Dataset, row: int, truth: Mapping[str, float] | None = None) -> Drawing:
