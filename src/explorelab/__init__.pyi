@@ -6,6 +6,8 @@ from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
 from .companion.forecast import forecast
 from .companion.live import Companion, companion
+from .companion.operator_prior import automaton, learn_prior
+from .companion.team import simulate_team
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate
@@ -39,6 +41,7 @@ __all__ = [
     "PrecisionWarning",
     "Task",
     "agents",
+    "automaton",
     "blank_choices",
     "check_choices",
     "choices_from_frame",
@@ -52,6 +55,7 @@ __all__ = [
     "group_selection",
     "label_phenotypes",
     "latent_variables",
+    "learn_prior",
     "load_fit",
     "load_wu2018",
     "loo_by_block",
@@ -63,6 +67,7 @@ __all__ = [
     "save_fit",
     "simulate",
     "simulate_choices",
+    "simulate_team",
     "tasks",
     "theory",
     "write_choices",

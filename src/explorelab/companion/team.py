@@ -1,8 +1,8 @@
-"""Simulated teams of a person and an adviser: does advice help, whom, and how much could it help at best?
+"""Simulated teams of a person and an adviser, to see whom advice helps, how much, and how much it could at best.
 
 The adviser is the one that advises people. It sees choices and rewards, estimates the person from a group of others, and
-knows neither the task's means nor the person's parameters. Everything random is drawn once for each simulated person, so that
-teams differ in nothing but the advice.
+knows neither the task's means nor the person's parameters. Everything random is drawn once for each simulated person, so
+that teams differ in nothing but the advice.
 
 Regret is the expected one: on every trial, that of the suggested arm with the probability that the person follows, and that
 of each arm with the probability that they choose it by themselves.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import jax
@@ -23,6 +24,7 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
+from explorelab._support.written_numbers import JsonObject
 from explorelab.agents import Agent, playing
 from explorelab.agents.factors import Params, Rule, prepared
 from explorelab.agents.named.ucl import stochastic_ucl
@@ -101,8 +103,8 @@ def simulate_team(
 
     The result has `regret` over kind, follow, policy and person; beside the policies asked for, policy "none" is the person
     alone, and "oracle" an adviser that knows the best arm and always suggests it: a bound for what advice can do. `mean` and
-    `standard_error` are over people; `vs_none` and `vs_impersonal` are paired differences in per cent, with `_low` and `_high`
-    for the 95 % interval; `silent` is the share of trials without a suggestion; `expert_alone` the regret of the adviser
+    `standard_error` are over people; `vs_none` and `vs_impersonal` are paired differences in per cent, with 95 % intervals
+    from `_low` to `_high`; `silent` is the share of trials without a suggestion; `expert_alone` the regret of the adviser
     playing by itself.
 
     Parameters
@@ -349,3 +351,17 @@ def _differences(regret: xr.DataArray, base: str) -> dict[str, xr.DataArray]:
     error = (regret - ratio * reference).std("person", ddof=min(1, n - 1)) / np.sqrt(n) / reference.mean("person")
     middle, wide = 100 * (ratio - 1), 100 * INTERVAL * error
     return {f"vs_{base}": middle, f"vs_{base}_low": middle - wide, f"vs_{base}_high": middle + wide}
+
+
+def team_summary(result: xr.Dataset) -> JsonObject:
+    """The result as plain numbers: a row for each kind of person, probability of following and policy."""
+    teams = []
+    for kind, follow, policy in product(*(result[axis].values for axis in ("kind", "follow", "policy"))):
+        at = result.sel(kind=kind, follow=follow, policy=policy)
+        row = {"kind": str(kind), "follow": float(follow), "policy": str(policy)}
+        row |= {"regret": float(at["mean"]), "standard_error": float(at.standard_error), "silent": float(at.silent.mean())}
+        for base in ("none", "impersonal"):
+            if f"vs_{base}" in result:
+                row[f"vs_{base}"] = [float(at[f"vs_{base}{end}"]) for end in ("", "_low", "_high")]
+        teams.append(row)
+    return {**result.attrs, "expert_alone": float(result.expert_alone.mean()), "teams": teams}
