@@ -4,10 +4,10 @@ It is what an expert believes after what the person saw, how well it foresaw tha
 worth of arm a with n choices left after this one is that of the knowledge gradient for a finite horizon (Ryzhov, Powell &
 Frazier 2012, Operations Research 60, "The knowledge gradient algorithm for a general class of online learning problems"):
 
-    m_a + NEWS * n * share * (E max_i (m_i + s_i(a) Z) - max_i m_i),    s(a) = Sigma[:, a] / sqrt(Sigma[a, a] + noise_var)
+    m_a + n * share * (E max_i (m_i + s_i(a) Z) - max_i m_i),     s(a) = Sigma[:, a] / sqrt(Sigma[a, a] + noise_var)
 
 What is learned by sampling a pays on each later choice on which the team takes the arm that then looks best: with the
-probability `share`, which depends on the person. Part of it would have been learned later anyway; the rest is `NEWS`.
+probability `share`, which depends on the person.
 
 A sample also changes what the person does by themselves. Let p be the probabilities of their next own choice, p(a) those
 after they have seen a, and v(a) = |p(a) - p| / 2 the share of choices that go elsewhere. Had nobody suggested a, they would
@@ -52,12 +52,10 @@ QUANTILES = norm.ppf((np.arange(24) + 0.5) / 24)
 KERNEL = "matern32"
 LENGTHS = 2.0 ** np.arange(-1.0, 5.5, 0.5)
 """Length scales tried for a task's prior, in units of the smallest distance between arms."""
-STRETCH = 3.0
+STRETCH = 6.0
 """Landscapes may be this much smoother along one axis than along the others."""
 STRAIGHT = 0.5
 """Probability, beforehand, that a landscape is alike in all directions."""
-NEWS = 0.5
-"""Part of what a sample teaches that nobody would have learned soon anyway."""
 N_MINDS = 16
 """Points of the companion's posterior that are asked what they would choose after a sample."""
 
@@ -208,7 +206,7 @@ def _covariance(ready: Params, belief: Any) -> Float[Array, "arm arm"]:
 def worth(view: View, noise_var: float, n_left: float, share: np.ndarray) -> np.ndarray:
     """What each arm is worth to a team with so many choices left; `share` as each expert sees it."""
     with jax.enable_x64(True):
-        return np.asarray(view.weight @ _worths(view.mean, view.covariance, noise_var, NEWS * n_left * share))
+        return np.asarray(view.weight @ _worths(view.mean, view.covariance, noise_var, n_left * share))
 
 
 @jax.jit
