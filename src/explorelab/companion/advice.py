@@ -175,7 +175,7 @@ def _personal(adviser: Adviser, offered: np.ndarray) -> Suggestion:
     n_left = adviser.horizon - adviser.past.t
     experts = [adviser.expert, *_own_expert(mind)]
     views = [_view(adviser, expert, offered, arrays) for expert in experts]
-    view = together(views, [1.0, OWN_PRIOR][: len(views)])
+    view = together(views, [0.0, np.log(OWN_PRIOR)][: len(views)])
     if is_wrong(view, _n_seen(adviser)):
         return Suggestion(None, "wrong")
     best = np.where(offered, view.mean, -np.inf).argmax(1)

@@ -21,6 +21,7 @@ Somebody who tries every arm once should not be shown ten arms that are equally 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -80,9 +81,9 @@ class View(NamedTuple):
         return np.asarray(softmax(self.log_weight))
 
 
-def together(views: list[View], prior: list[float]) -> View:
-    """Several views as one; `prior` are the probabilities of each beforehand."""
-    views = [view._replace(log_weight=view.log_weight + np.log(p)) for view, p in zip(views, prior, strict=True)]
+def together(views: list[View], log_prior: Sequence[float]) -> View:
+    """Several views as one; `log_prior` are the log-probabilities of each beforehand."""
+    views = [view._replace(log_weight=view.log_weight + log_p) for view, log_p in zip(views, log_prior, strict=True)]
     return View(*(np.concatenate(parts) for parts in zip(*views, strict=True)))
 
 

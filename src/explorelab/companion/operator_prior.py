@@ -16,6 +16,7 @@ Choices tell what the prior is, rewards tell whether it is right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
@@ -197,10 +198,10 @@ def _past(choices: Choices) -> Past:
 
 
 class Weighted(NamedTuple):
-    """A prior, and how probable it is."""
+    """A prior, and how probable it is before the block."""
 
     expert: Expert
-    probability: float
+    log_probability: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,11 +239,13 @@ class Automaton:
         return float(self._view().weight[0])
 
     def _view(self) -> View:
-        past = self.past
-        everywhere = np.ones(self.layout.n_arms, bool)
-        arrays = arrays_of(past, self.priors[0].expert.rule.learner, self.layout.n_arms)
-        now = len(past.blocks) - 1, past.t, past.position, everywhere
-        return together([view_of(one.expert, arrays, *now) for one in self.priors], [one.probability for one in self.priors])
+        return _view(self.layout, self.priors, self.past)
+
+
+def _view(layout: Layout, priors: Sequence[Weighted], past: Past) -> View:
+    arrays = arrays_of(past, priors[0].expert.rule.learner, layout.n_arms)
+    now = len(past.blocks) - 1, past.t, past.position, np.ones(layout.n_arms, bool)
+    return together([view_of(one.expert, arrays, *now) for one in priors], [one.log_probability for one in priors])
 
 
 @door
@@ -264,5 +267,7 @@ def automaton(prior: LearnedPrior, *, guard: float = 0.5, horizon: int = 90) -> 
     theirs = deterministic_ucl(prior_mean=prior.mean, prior_cov=(prior.covariance + prior.covariance.T) / 2)
     how = prior.layout, prior.noise_var, checks.whole("horizon", horizon, at_least=1, at_most=checks.MANY)
     chances = ((theirs, 1 - doubt), (prior.weak, doubt))
-    priors = tuple(Weighted(expert_of(agent, *how), chance) for agent, chance in chances if chance > 0)
-    return Automaton(prior.layout, priors, prior.past.with_block())
+    priors = [Weighted(expert_of(agent, *how), np.log(chance)) for agent, chance in chances if chance > 0]
+    after = _view(prior.layout, priors, prior.past).log_weight
+    seen = [one._replace(log_probability=float(log_p - after.max())) for one, log_p in zip(priors, after, strict=True)]
+    return Automaton(prior.layout, tuple(seen), Past())
