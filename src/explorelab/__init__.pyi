@@ -7,7 +7,9 @@ from .choices.wu2018 import load_wu2018
 from .companions.assess import assess
 from .companions.forecast import forecast
 from .companions.live import Companion, companion
+from .companions.operator_prior import automaton, learn_prior
 from .companions.saving import load_companion, save_companion
+from .companions.team import simulate_team
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate
@@ -42,6 +44,7 @@ __all__ = [
     "Task",
     "agents",
     "assess",
+    "automaton",
     "blank_choices",
     "check_choices",
     "choices_from_frame",
@@ -55,6 +58,7 @@ __all__ = [
     "group_selection",
     "label_phenotypes",
     "latent_variables",
+    "learn_prior",
     "load_companion",
     "load_fit",
     "load_wu2018",
@@ -68,6 +72,7 @@ __all__ = [
     "save_fit",
     "simulate",
     "simulate_choices",
+    "simulate_team",
     "tasks",
     "theory",
     "write_choices",

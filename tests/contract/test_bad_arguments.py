@@ -68,7 +68,15 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
     runs = xl.simulate(xl.agents.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
     quick: dict[str, Any] = {"n_starts": 1, "progress": False}
     fit = xl.fit(choices, who, "ml", **quick)
+    one = choices.rows([0])
+    prior = xl.learn_prior(one, n_shapes=2)
     return {
+        "automaton": ([prior], {}),
+        "learn_prior": ([one], {"n_shapes": 2}),
+        "simulate_team": (
+            [TASK],
+            {"n_people": 1, "horizon": 2, "n_points": 8, "policies": ["impersonal"], "progress": False},
+        ),
         "add_habit": (["lapse", HABITS["lapse"]], {}),
         "add_noise": ([NOISES["gaussian"]], {}),
         "add_parameter": (["curiosity"], {"centre": 1.0, "spread": 1.0, "low": 0.0, "high": 2.0}),
@@ -125,7 +133,7 @@ BUILDERS = [name for name in FUNCTIONS if name.replace("_", "-") in xl.agents.AG
 WORK = (
     "assess", "companion", "forecast",
     "compare", "cross_validate", "fit", "label_phenotypes", "latent_variables", "predictive_check", "recover_models",
-    "recover_parameters", "simulate", "simulate_choices",
+    "learn_prior", "recover_parameters", "simulate", "simulate_choices", "simulate_team",
 )  # fmt: skip
 
 

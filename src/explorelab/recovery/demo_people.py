@@ -7,7 +7,6 @@ section V.B labels 59.2 % of 326 people linear, 21.5 % logarithmic and 19.3 % po
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,20 +19,10 @@ from explorelab._support.counted import plural
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.regret import paper_people
+from explorelab.regret.paper_people import ENDS, SCATTER, on_the_line
 
 KINDS = {"linear": "linear", "between": "power", "log": "log"}
 """The kinds of people, each with the phenotype of the paper that gives its share."""
-ENDS: Mapping[str, tuple[float, float]] = {
-    "prior_mean": (30.0, 200.0),
-    "prior_var": (1000.0, 10.0),
-    "length_scale": (0.0, 4.0),
-    "temperature": (4.0, 1.0),
-}
-"""The linear and the logarithmic example (section V.C); a length scale of 0 is independent arms."""
-ON_LOG_SCALE = ("prior_var", "temperature")
-SCATTER = 0.2
-"""Standard deviation of the logarithm of every parameter about the line between the two agents."""
-
 if TYPE_CHECKING:
     from explorelab.agents.factors import Agent
 
@@ -70,14 +59,6 @@ def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 
     note = f"{_story(kinds)} {choices.note}".strip()
     truth = pd.DataFrame({"participant": choices.participants, "made_as": kinds, "place": place, **params})
     return Population(replace(choices, source="simulated population", note=note), truth)
-
-
-def on_the_line(name: str, place: np.ndarray) -> np.ndarray:
-    """A parameter at places between the linear (0) and the logarithmic agent (1)."""
-    first, last = ENDS[name]
-    if name in ON_LOG_SCALE:
-        return np.exp((1 - place) * np.log(first) + place * np.log(last))
-    return (1 - place) * first + place * last
 
 
 def _story(kinds: np.ndarray) -> str:
