@@ -36,11 +36,16 @@ def register(app: typer.Typer) -> None:
 
 
 @study.command()
-def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")]) -> None:
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")],
+    advice: Annotated[
+        bool, typer.Option("--advice", help="A study in which a computer suggests squares to some people.")
+    ] = False,
+) -> None:
     """Create a study folder: the paper's design in study.toml and the texts people read, ready to edit."""
     from explorelab.study.config.start_study import init_study
 
-    for path in init_study(folder):
+    for path in init_study(folder, advice=advice):
         typer.echo(f"Wrote {path}")
     typer.echo(f"Next: edit the texts, then explorelab study serve {folder}")
 
