@@ -96,6 +96,10 @@ def pilot(
     people: Annotated[int, typer.Option(min=1, help="Number of robots.")] = 20,
     url: Annotated[str, typer.Option(help="Address of a running server; by default one is started for the robots.")] = "",
     seed: Seed = 0,
+    follow: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Probability that a robot follows advice (studies with advice only).  [default: 0.5]"),
+    ] = None,
     link: Annotated[
         bool, typer.Option("--link", help="Print links for taking part as a pilot in a browser, then exit.")
     ] = False,
@@ -107,7 +111,7 @@ def pilot(
         typer.echo(pilot_runs.links(folder, url))
         return
     with long_work():
-        summary = pilot_runs.pilot(folder, people, url, seed)
+        summary = pilot_runs.pilot(folder, people, url, seed, follow)
     typer.echo(summary)
 
 

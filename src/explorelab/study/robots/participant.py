@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 
 from explorelab.errors import ExplorelabError
+from explorelab.study.advice.reasons import LATE
 from explorelab.study.session.stages import Stage
 
 BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
@@ -72,6 +73,14 @@ class Page:
         """The answer to a request of this page, retried until it comes."""
         return await self._ask(path, {"epoch": self.epoch, **fields})
 
+    async def once(self, path: str, **fields: Any) -> dict[str, Any] | None:
+        """The answer to a request that is not worth repeating; None if none came."""
+        try:
+            response = await self._client.post(path, json={"epoch": self.epoch, **fields}, headers=self._headers)
+        except httpx.TransportError:
+            return None
+        return response.json() if response.status_code == 200 else None
+
     async def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         attempt = 0
         while True:
@@ -114,8 +123,13 @@ class Player(Protocol):
     def begin(self, block: Mapping[str, Any]) -> None:
         """A block begins."""
 
-    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int) -> Decision:
-        """Which squares to click, and when; the blue dot is at the position, the yellow one at the goal."""
+    def decide(
+        self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None
+    ) -> Decision:
+        """Which squares to click, and when; the blue dot is at the position, the yellow one at the goal.
+
+        `advised` is the square that is shown as suggested, if one is.
+        """
 
     def learn(self, arm: int, reward: float) -> None:
         """A reward is shown."""
@@ -162,13 +176,28 @@ async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = N
             return state
 
 
+async def _advice(page: Page, block: Mapping[str, Any], trial: int, began: float, speed: float) -> dict[str, Any]:
+    """What a page reports of advice on this choice: shown if it arrived in time; nothing if there is none to ask for."""
+    offered = block.get("advice")
+    if offered is None or trial < offered["from_trial"]:
+        return {}
+    said = await page.once("/api/advice", block=block["number"], trial=trial)
+    shown_ms = round(speed * 1e3 * (time.perf_counter() - began), 1)
+    if said is None or (said["arm"] is not None and shown_ms > min(offered["within_ms"], block["deadline_ms"])):
+        return {"advice": LATE}
+    if said["arm"] is None:
+        return {"advice": said["reason"], "advice_seal": said["seal"]}
+    return {"advised": said["arm"], "advice": said["reason"], "advice_seal": said["seal"], "advice_shown_ms": shown_ms}
+
+
 async def play_block(page: Page, player: Player, block: Mapping[str, Any], speed: float = 1.0) -> State:
     """Make the remaining choices of this block; returns the state after the last."""
     player.begin(block)
     position, goal, trial = block["position"], block["goal"], block["trial"]
     while True:
         began = time.perf_counter()
-        decision = player.decide(block, trial, position, goal)
+        advice = await _advice(page, block, trial, began, speed)
+        decision = player.decide(block, trial, position, goal, advice.get("advised"))
         while (elapsed := speed * 1e3 * (time.perf_counter() - began)) < block["deadline_ms"]:
             await asyncio.sleep((block["deadline_ms"] - elapsed) / (1e3 * speed))
         answer = await page.post(
@@ -179,6 +208,7 @@ async def play_block(page: Page, player: Player, block: Mapping[str, Any], speed
             clicks=[list(click) for click in decision.clicks],
             elapsed_ms=round(elapsed, 1),
             pauses=0,
+            **advice,
         )
         player.learn(answer["arm"], answer["reward"])
         position, goal, trial = answer["position"], answer["goal"], trial + 1

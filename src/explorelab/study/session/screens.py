@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 from sqlalchemy import Connection
 
+from explorelab.study.advice.reasons import NONE
 from explorelab.study.config.design import Completion, Study
 from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import template_labels, texts_for
@@ -23,6 +24,15 @@ class Sent(BaseModel):
     """An answer that is sent and described with all its fields, including those with their default value."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True, use_attribute_docstrings=True)
+
+
+class AdviceOffered(Sent):
+    """When the page may ask for advice, and until when it shows it."""
+
+    from_trial: int
+    """The first choice that is advised, counted from 0."""
+    within_ms: int
+    """Advice that arrives later on the choice's clock is not shown."""
 
 
 class BlockShown(Sent):
@@ -45,6 +55,15 @@ class BlockShown(Sent):
     goal: int | None = None
     last_reward: float | None = None
     points_block: float | None = None
+    advice: AdviceOffered | None = None
+    """Only sent where there is advice."""
+
+    @model_serializer(mode="wrap")
+    def _without_advice(self, made: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def] # its schema is the model's
+        sent = made(self)
+        if self.advice is None:
+            del sent["advice"]
+        return sent
 
 
 class PaymentShown(Sent):
@@ -109,6 +128,16 @@ class Chosen(Sent):
     """What follows, when the block is over."""
 
 
+class Advised(Sent):
+    """Advice on a choice."""
+
+    arm: int | None
+    """The suggested square; null for silence."""
+    reason: str
+    seal: str
+    """To be reported with the choice, together with the advice."""
+
+
 class Told(BaseModel):
     """How many events were new."""
 
@@ -164,6 +193,12 @@ def state_of(connection: Connection, study: Study, person: Person) -> State:
     return state
 
 
+def _offered(study: Study, arm: str) -> AdviceOffered | None:
+    if study.advice is None or arm in ("", NONE):
+        return None
+    return AdviceOffered(from_trial=study.advice.from_choice - 1, within_ms=study.advice.within_ms)
+
+
 def _completion(completion: Completion, person: Person) -> CompletionShown:
     """How this person leaves; without a platform that identifies them, with a code that does."""
     code, redirect = completion.code, completion.redirect
@@ -181,7 +216,7 @@ def _block(connection: Connection, study: Study, person: Person) -> BlockShown:
     shown = BlockShown(
         number=person.block, n_blocks=len(plans), kind=plan.kind, number_of_kind=kinds[: person.block].count(plan.kind),
         n_of_kind=kinds.count(plan.kind), dynamic=plan.dynamic, deadline_ms=plan.deadline_ms, n_trials=plan.n_trials,
-        width=study.width, height=study.height,
+        width=study.width, height=study.height, advice=_offered(study, plan.advice),
     )  # fmt: skip
     block = game.block_of(connection, person, person.block) if person.begun else None
     if block is not None:
