@@ -98,7 +98,9 @@ def pilot(
     seed: Seed = 0,
     follow: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Probability that a robot follows advice (studies with advice only).  [default: 0.5]"),
+        typer.Option(
+            min=0, max=1, help="Probability that a robot follows advice (studies with advice only).  [default: 0.5]"
+        ),
     ] = None,
     link: Annotated[
         bool, typer.Option("--link", help="Print links for taking part as a pilot in a browser, then exit.")

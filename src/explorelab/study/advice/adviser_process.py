@@ -1,7 +1,7 @@
 """The process that computes advice: reads jobs from its standard input until that ends, and answers each.
 
-It is a program of its own (`python -m explorelab.study.advice.adviser_process`), so nothing of the server is in it, and it runs
-at low priority. The first message is the recipe of its advisers; before the first job it compiles all programs.
+It is a program of its own (`python -m explorelab.study.advice.adviser_process`), so nothing of the server is in it, and it
+runs at low priority. The first message is the recipe of its advisers; before the first job it compiles all programs.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Answer(NamedTuple):
     """Whether the choices before the news are not known there, so that all of them must be told."""
 
 
-READY = Answer(-1, None, "ready")
+READY = Answer(-1, None, "compiled")
 """Sent once, when everything is compiled."""
 
 

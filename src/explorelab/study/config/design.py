@@ -175,7 +175,7 @@ class Study:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """Every condition: timings x dynamics x landscapes of the first block, x remaining dynamics of the second, x advice."""
+        """Every condition: timings x dynamics x landscapes of the first block x other dynamics of the second x advice."""
         firsts = product(self.task_timings, self.task_dynamics, self.task_landscapes)
         arms = ("",) if self.advice is None else self.advice.arms
         return tuple(Cell(*first, second, arm) for first in firsts for second in self._seconds(first[1]) for arm in arms)

@@ -9,7 +9,6 @@ from explorelab._support.whole_folders import add_files, put_folder, workshop
 from explorelab.errors import InputError
 from explorelab.study.config.texts import FILES, TEMPLATES
 
-
 ADVICE = {
     "study.toml": "# A file in this folder, or a PostgreSQL server",
     "consent.md": "## What you will be paid",

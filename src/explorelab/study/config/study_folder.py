@@ -9,8 +9,8 @@ from typing import Any
 
 from explorelab._support.toml_file import shown
 from explorelab.errors import InputError
-from explorelab.study.config.advice_table import LONGEST, group_file, read_advice
 from explorelab.study.config.addresses import database_of, wrong_redirect
+from explorelab.study.config.advice_table import LONGEST, group_file, read_advice
 from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Payment, Server, Study
 from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml
 from explorelab.study.config.landscapes import read_landscape

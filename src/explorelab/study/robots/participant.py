@@ -123,9 +123,7 @@ class Player(Protocol):
     def begin(self, block: Mapping[str, Any]) -> None:
         """A block begins."""
 
-    def decide(
-        self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None
-    ) -> Decision:
+    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
         """Which squares to click, and when; the blue dot is at the position, the yellow one at the goal.
 
         `advised` is the square that is shown as suggested, if one is.

@@ -68,10 +68,8 @@ class Robot:
             raise InputError(f"the server runs another study: its grid is {size}, expected {here}.")
         self._mind.begin(block["n_trials"])
 
-    def decide(
-        self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None
-    ) -> Decision:
-        """The agent's choice or, now and then, the one advised, clicked; the same for the same seed and the same rewards before.
+    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
+        """The agent's choice, or the square advised, clicked; the same for the same seed, rewards and advice before.
 
         A traveller keeps its goal until it is reached, as the paper's agents do on a graph.
         """
@@ -113,8 +111,8 @@ def run_pilot(
 
     `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
     situated. They wait for the clock as people do; with `speed` it runs that many times faster, and the server then doubts
-    their times. Advice that they are shown they follow with the probability `follow`. The same seed gives the same agents, and
-    the same choices as long as rewards and advice are the same.
+    their times. They follow advice with the probability `follow`. The same seed gives the same agents, and the same choices
+    as long as rewards and advice are the same.
     """
     n, seed = checks.whole("people", people, at_least=1), checks.whole("seed", seed, at_least=0)
     fast = 1.0 if speed is None else float(checks.real("speed", speed, above=0))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorelab._support.counted import counted
+from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import open_store, remembered
-from explorelab.errors import InputError
 from explorelab.study.robots.pilot import FOLLOW, Piloted, run_pilot
 from explorelab.study.server.serve import serving
 

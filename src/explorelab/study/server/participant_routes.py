@@ -89,6 +89,7 @@ async def choice(asked: Choosing, caller: Caller) -> Chosen:
 
 async def advice(asked: Advising, caller: Caller) -> Advised:
     """The suggestion for a choice, if it is ready in time; nothing changes."""
+    await caller.read(transactions.attend, asked)
     return await caller.desk.ask(caller.code, asked.block, asked.trial)
 
 

@@ -184,18 +184,22 @@ FIELDS = (
         asked=Number | None, default=None, column=Integer, nullable=True, files=(ALL, ANALYSED),
     ),
     ChoiceField(
-        name="advice_shown", least=0, most=1, files=(ALL, ANALYSED), cell=lambda choice: was_shown(choice.row), of_advice=True,
+        name="advice_shown", least=0, most=1, of_advice=True, files=(ALL, ANALYSED),
+        cell=lambda choice: was_shown(choice.row),
         description="1: the suggestion was on the screen before the first click; 0: it was not, or there was none; "
         "empty: training.",
     ),
     ChoiceField(
-        name="followed", least=0, most=1, files=(ALL, ANALYSED), cell=lambda choice: was_followed(choice.row), of_advice=True,
+        name="followed", least=0, most=1, of_advice=True, files=(ALL, ANALYSED),
+        cell=lambda choice: was_followed(choice.row),
         description="1: the person chose the square that was shown as suggested; 0: they did not; empty: none was shown.",
     ),
     ChoiceField(
         name="advice", of_advice=True, asked=Literal[tuple(WHY)] | None, default=None, column=String(32), nullable=True,
         kept=lambda made: why(made.block, made.report),
-        description="Why a square was suggested or not: " + "; ".join(f"{word} ({told})" for word, told in WHY.items()) + ".",
+        description="Why a square was suggested or not: "
+        + "; ".join(f"{word} ({told})" for word, told in WHY.items())
+        + ".",
     ),
     ChoiceField(
         name="advice_shown_ms", unit=MILLISECONDS, least=0, of_advice=True, asked=Milliseconds | None, default=None,

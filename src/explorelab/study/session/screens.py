@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
+from explorelab.study.advice.only_with_advice import OnlyWithAdvice
 from explorelab.study.advice.reasons import NONE
 from explorelab.study.config.design import Completion, Study
 from explorelab.study.config.markdown import to_html
@@ -35,7 +36,7 @@ class AdviceOffered(Sent):
     """Advice that arrives later on the choice's clock is not shown."""
 
 
-class BlockShown(Sent):
+class BlockShown(OnlyWithAdvice, Sent):
     """The current or next block."""
 
     number: int
@@ -57,13 +58,6 @@ class BlockShown(Sent):
     points_block: float | None = None
     advice: AdviceOffered | None = None
     """Only sent where there is advice."""
-
-    @model_serializer(mode="wrap")
-    def _without_advice(self, made: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def] # its schema is the model's
-        sent = made(self)
-        if self.advice is None:
-            del sent["advice"]
-        return sent
 
 
 class PaymentShown(Sent):

@@ -1,4 +1,4 @@
-"""Advice: its kind with each block, and with each choice what was suggested, why not if it was not, and when it was drawn."""
+"""Advice: its kind with each block; with each choice what was suggested, why not if it was not, and when it was drawn."""
 
 import sqlalchemy as sa
 from alembic import op
