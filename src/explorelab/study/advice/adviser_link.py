@@ -6,10 +6,12 @@ import asyncio
 import logging
 import os
 import pickle
+import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from explorelab.study.advice.messages import HEAD, READY, Answer, Job, Moment, packed
@@ -25,7 +27,6 @@ ENVIRONMENT = {
 MOST_WAITING = 1_000_000
 """Bytes that may wait to be read; beyond them the process is behind, and nobody else is sent to it."""
 LONGEST_PAUSE_S = 30.0
-END_S = 2.0
 
 log = logging.getLogger("explorelab.study")
 
@@ -39,7 +40,7 @@ class AdviserLink:
 
     def __init__(self, recipe: Any, program: Sequence[str] = PROGRAM) -> None:
         self._recipe, self._program = packed(recipe), tuple(program)
-        self._process: asyncio.subprocess.Process | None = None
+        self._to: asyncio.WriteTransport | None = None
         self._waiting: dict[int, asyncio.Future[Answer]] = {}
         self._numbers = count()
         self._task: asyncio.Task[None] | None = None
@@ -60,16 +61,12 @@ class AdviserLink:
 
     async def ask(self, moment: Moment) -> Answer:
         """What the process answers, whenever it does."""
-        process = self._process
-        if process is None or process.stdin is None or process.stdin.is_closing():
-            raise BehindError
-        if process.stdin.transport.get_write_buffer_size() > MOST_WAITING:
+        if self._to is None or self._to.is_closing() or self._to.get_write_buffer_size() > MOST_WAITING:
             raise BehindError
         number = next(self._numbers)
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = future
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            process.stdin.write(packed(Job(number, moment)))
+            self._to.write(packed(Job(number, moment)))
             return await future
         finally:
             self._waiting.pop(number, None)
@@ -83,7 +80,7 @@ class AdviserLink:
                 if self.is_ready:
                     pause_s = 1.0
                 log.error("The process that computes advice ended and is started again; until then there is none.")
-            except OSError as error:
+            except Exception as error:
                 log.error("The process that computes advice cannot be started: %s.", error)
             self.is_ready = False
             await asyncio.sleep(pause_s)
@@ -91,44 +88,45 @@ class AdviserLink:
 
     async def _live(self) -> None:
         """From the start of the process to its end."""
-        process = await asyncio.create_subprocess_exec(
-            *self._program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env={**os.environ, **ENVIRONMENT}
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._process = process
+        # Not asyncio's own way: uvloop forks, and threads of JAX may be in this process.
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(self._program, stdin=pipe, stdout=pipe, env=_environment())
+        back: asyncio.BaseTransport | None = None
         try:
-            process.stdin.write(self._recipe)
-            await self._listen(process.stdout)
+            loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+            self._to, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, process.stdin)
+            back, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), process.stdout)
+            self._to.write(self._recipe)
+            await self._listen(reader)
         finally:
-            self._process = None
-            self._give_up()
-            await _ended(process)
+            if back is not None:
+                back.close()
+            self._over(process)
 
-    async def _listen(self, stream: asyncio.StreamReader) -> None:
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
-                (size,) = HEAD.unpack(await stream.readexactly(HEAD.size))
-                answer: Answer = pickle.loads(await stream.readexactly(size))
+                (size,) = HEAD.unpack(await reader.readexactly(HEAD.size))
+                answer: Answer = pickle.loads(await reader.readexactly(size))
                 if answer == READY:
                     self.is_ready = True
-                    log.info("advice is ready")
                 elif (future := self._waiting.get(answer.number)) is not None and not future.done():
                     future.set_result(answer)
 
-    def _give_up(self) -> None:
+    def _over(self, process: subprocess.Popen[bytes]) -> None:
+        """Nobody waits for this process any more, and nothing that it knows would be lost."""
+        if self._to is not None:
+            self._to.abort()
+            self._to = None
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(BehindError())
+        process.kill()
+        process.wait()
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    """Wait for the process to end by itself, which it does when its input ends; then make it."""
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        await asyncio.wait_for(asyncio.shield(process.wait()), END_S)
-    except (TimeoutError, asyncio.CancelledError):
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+def _environment() -> dict[str, str]:
+    """The server's environment, with few threads, and with a place to keep compiled programs for the next start."""
+    kept = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "explorelab" / "programs"
+    usual = {"JAX_COMPILATION_CACHE_DIR": str(kept), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3"}
+    return {**usual, **os.environ, **ENVIRONMENT}
