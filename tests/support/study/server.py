@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -88,7 +89,7 @@ def write_study(
     """A study whose clocks are short, in a new folder; `advice` is the text of its table [advice]."""
     init_study(folder)
     how = {"fast_ms": fast_ms, "slow_ms": slow_ms, "training": list(training)}
-    how |= {"n_training": n_training, "n_trials": n_trials, "dynamics": list(dynamics)}
+    how |= {"n_training": n_training, "n_trials": n_trials, "dynamics": json.dumps(list(dynamics))}
     how |= {"advice": f"[advice]\n{advice}" if advice else ""}
     (folder / "study.toml").write_text(STUDY.format(database=database, **how), encoding="utf-8")
 
