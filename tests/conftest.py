@@ -50,7 +50,7 @@ def _compiled_programs_fit_in_memory() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """In a file marked `quick_programs`, and in the commands it starts, XLA leaves out the passes that take longest.
+    """In a file marked `quick_programs`, XLA leaves out the passes that take longest; not in the commands that it starts.
 
     Elsewhere programs are those that users run: what was compiled quickly before is forgotten, unless the file is one of the
     study, which has little to compute. On disk, JAX tells the two apart.
@@ -66,8 +66,7 @@ def _quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
     request.config.stash[COMPILED_QUICKLY] = True
     jax.config.update("jax_disable_most_optimizations", True)
     try:
-        with patch.dict(os.environ, JAX_DISABLE_MOST_OPTIMIZATIONS="1"):
-            yield
+        yield
     finally:
         jax.config.update("jax_disable_most_optimizations", False)
 

@@ -14,8 +14,6 @@ from explorelab.agents.parameters import searchable
 from explorelab.fitting.likelihood import Block, log_likelihoods
 from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_choosing, one_of_each
 
-pytestmark = pytest.mark.quick_programs
-
 N_ARMS = 4
 DISTANCES = np.abs(np.arange(float(N_ARMS))[:, None] - np.arange(N_ARMS))
 

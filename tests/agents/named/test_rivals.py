@@ -18,8 +18,6 @@ from tests.support import reference
 from tests.support.beliefs import DISTANCES, HORIZON, NOISE_VAR, QUICKLY, belief_after, full_params, moment_after
 from tests.support.quick_programs import compiled_quickly
 
-pytestmark = pytest.mark.quick_programs
-
 ALL_SEEN = [(i % 5, r) for i, r in enumerate([0.3, 1.1, 1.9, 0.8, 1.4, -0.2, 1.3, 2.2, 0.4, 1.2, 0.9])]
 LONGER = [*ALL_SEEN, (2, 1.7), (2, 2.1), (4, 0.6), (2, 1.8), (1, 1.0)]
 TWO_UNSEEN = [(0, 0.5), (3, 2.0), (3, 1.0), (1, -1.0)]

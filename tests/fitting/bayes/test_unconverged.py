@@ -19,8 +19,6 @@ from explorelab.fitting.search.optimise import REASONS, Status
 from tests.support.choice_files import tidy, written
 from tests.support.command_line import Done, explorelab, in_turn
 
-pytestmark = pytest.mark.quick_programs
-
 SHORT = ["--agent", "win-stay-lose-shift", "--method", "nuts", "--chains", 2, "--draws", 10, "--warmup", 10, "--starts", 1]
 
 
