@@ -15,8 +15,6 @@ from explorelab.fitting.bayes.hierarchical import prior_change
 from explorelab.fitting.model import prepare
 from tests.support.people import population
 
-pytestmark = pytest.mark.quick_programs
-
 SPOILT = 4
 """The row that is spoilt: the second block of the second person."""
 
