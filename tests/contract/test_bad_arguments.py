@@ -22,6 +22,8 @@ from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.fit_people import SETTINGS
 from explorelab.tasks.noise import NOISES
 
+pytestmark = pytest.mark.quick_programs
+
 
 class Odd:
     """Nothing that anything expects."""
