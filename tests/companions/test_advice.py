@@ -11,6 +11,8 @@ from explorelab.companions.expert import QUANTILES, View, expert_of, prior_for, 
 from explorelab.companions.live import companion
 from explorelab.companions.past import Past, Trial, arrays_of
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.landscape("B")
 LAYOUT = Layout(TASK.n_arms, TASK.places, float(TASK.noise.var))
 EXPERT = prior_for([xl.tasks.landscape("A"), TASK])

@@ -19,6 +19,8 @@ from explorelab.companions.posterior import Settings
 from explorelab.companions.scene import scene_of
 from tests.support.people import population
 
+pytestmark = pytest.mark.quick_programs
+
 T = 8
 QUICK: dict[str, Any] = {"n_points": 32, "n_futures": 16, "progress": False}
 

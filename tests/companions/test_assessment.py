@@ -13,6 +13,8 @@ from explorelab.companions.expert import prior_for
 from explorelab.companions.live import Companion, companion
 from explorelab.fitting.results import on_natural_scale
 
+pytestmark = pytest.mark.quick_programs
+
 HILL = xl.tasks.line([0.0, 1.0, 2.0, 4.0, 8.0, 6.0, 3.0, 1.0], noise_var=1.0)
 T = 16
 

@@ -15,6 +15,8 @@ from explorelab.companions.assess import assess
 from explorelab.companions.live import Companion, companion
 from tests.support.people import MEANS, population
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.line(MEANS, 1.0)
 CHOICES = population(n=4, horizon=6)
 

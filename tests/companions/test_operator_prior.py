@@ -6,6 +6,8 @@ import pytest
 import explorelab as xl
 from explorelab.errors import InputError
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.landscape("B")
 UPSIDE_DOWN = TASK.means.max() + TASK.means.min() - TASK.means
 

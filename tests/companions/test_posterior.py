@@ -17,6 +17,8 @@ from explorelab.fitting.likelihood import blocks_of
 from tests.support.beliefs import learning_and_choosing, one_of_each
 from tests.support.companions import SIX, at_a_point, fresh, some_choices, thought_along
 
+pytestmark = pytest.mark.quick_programs
+
 
 def log_likelihood(choices, agent, z):
     """Of all choices, trial by trial, from the likelihood that fits use."""

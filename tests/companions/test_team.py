@@ -11,6 +11,8 @@ from explorelab.companions.advice import POLICIES
 from explorelab.companions.team import PLACES, team_summary
 from explorelab.errors import InputError
 
+pytestmark = pytest.mark.quick_programs
+
 SMALL = xl.tasks.grid([[1.0, 3.0, 9.0], [2.0, 4.0, 12.0]], noise_var=1.0)
 
 
