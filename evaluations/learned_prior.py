@@ -79,16 +79,16 @@ def measure(n_operators: int) -> list[dict[str, Any]]:
             prior_mean=expected, prior_cov=VAR * np.exp(-landscapes(1, np.random.default_rng(0))[0].distances / LENGTH)
         )
         for i in range(n_operators):
-            rng = np.random.default_rng([i, right])
+            rng = np.random.default_rng([1000 + i, right])
             known, test = landscapes(4, rng), landscapes(1, rng)[0]
             noise = rng.integers(-5, 6, HORIZON).astype(float)
             alone = xl.simulate_choices(
-                xl.blank_choices(test, 1, 1, HORIZON), person, {}, i, noise="integer", progress=False
+                xl.blank_choices(test, 1, 1, HORIZON), person, {}, 1000 + i, noise="integer", progress=False
             )
             regret_alone = float(test.gaps[alone.arm[0]].sum())
             for size, (horizon, n_blocks) in SIZES.items():
                 blank = xl.blank_choices(known[:n_blocks], 1, horizon=horizon)
-                prior = xl.learn_prior(xl.simulate_choices(blank, person, {}, 100 + i, noise="integer", progress=False))
+                prior = xl.learn_prior(xl.simulate_choices(blank, person, {}, 2000 + i, noise="integer", progress=False))
                 truth = expert_of(own, prior.layout, prior.noise_var, HORIZON)
                 players = {
                     "learned": xl.automaton(prior),
