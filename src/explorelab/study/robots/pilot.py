@@ -145,7 +145,7 @@ def _mixed(n: int, rng: np.random.Generator) -> list[Agent]:
     """Alternately an agent between the paper's two examples and a situated one."""
     from explorelab.agents.named.human import situated_ucl
     from explorelab.agents.named.ucl import stochastic_ucl
-    from explorelab.recovery.demo_people import ENDS, on_the_line
+    from explorelab.regret.paper_people import ENDS, on_the_line
 
     agents = []
     for number in range(n):
