@@ -169,16 +169,16 @@ def page(rows: list[dict[str, Any]]) -> str:
 <!-- Written by evaluations/learned_prior.py: change that, not this. -->
 
 A trained operator knows where to expect reward. `xl.learn_prior` learns that from their choices, as a prior mean that
-differs between arms, with its variance and length scale; `xl.automaton` plays in their place: UCL with the learned prior,
-without the operator's chance choices. It is guarded by a weak prior: each of the two counts as far as it foresees rewards,
-those that the operator saw included.
+differs between arms, with its variance and length scale; `xl.automaton` plays in their place: UCL with the learned
+prior, without the operator's chance choices. It is guarded by a weak prior: each of the two counts as far as it
+foresees rewards, those that the operator saw included.
 
-Landscapes of a family are landscape B plus a smooth deviation (variance {VAR:g}, length scale {LENGTH:g}) that is different
-in every block. One operator knows what is typical, the other has it upside down; both choose by stochastic UCL at
-temperature {TEMPERATURE:g}. Everybody then plays a new landscape of the family, {HORIZON} choices. Expected regret, mean ±
-standard error of {n} operators. *Trust* is the automaton's probability, at its first choice, that the operator's prior is
-better than the weak one; *correlation* is that of the learned prior mean with the true one, over arms; the last column is the
-share of arms whose true prior mean lies within the 95 % interval.
+Landscapes of a family are landscape B plus a smooth deviation (variance {VAR:g}, length scale {LENGTH:g}) that is
+different in every block. One operator knows what is typical, the other has it upside down; both choose by stochastic
+UCL at temperature {TEMPERATURE:g}. Everybody then plays a new landscape of the family, {HORIZON} choices. Expected
+regret, mean ± standard error of {n} operators. *Trust* is the automaton's probability, at its first choice, that the
+operator's prior is better than the weak one; *correlation* is that of the learned prior mean with the true one, over
+arms; the last column is the share of arms whose true prior mean lies within the 95 % interval.
 
 ![Regret against the number of choices learned from](companion-prior.png)
 

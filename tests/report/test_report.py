@@ -23,9 +23,9 @@ from explorelab.comparison.compare import compare
 from explorelab.errors import InputError, InterruptedByUserError
 from explorelab.fitting.model import parsed
 from explorelab.recovery.demo_people import demo_population
-from explorelab.regret.paper_people import on_the_line
 from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices
+from explorelab.regret.paper_people import on_the_line
 from explorelab.regret.phenotypes import label_phenotypes
 from explorelab.report import analysis
 from explorelab.report.make import write_report
