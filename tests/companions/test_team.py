@@ -66,7 +66,7 @@ def test_the_summary_is_plain_json_with_a_row_for_each_team(small):
 )
 def test_what_cannot_be_played_is_refused(changed, said):
     with pytest.raises(InputError, match=said):
-        xl.simulate_team(**{"task": SMALL, "n_people": 1, "horizon": 2} | changed)
+        xl.simulate_team(**{"task": SMALL, "n_people": 2, "horizon": 2} | changed)
 
 
 @pytest.mark.slow

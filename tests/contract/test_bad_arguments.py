@@ -77,7 +77,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "learn_prior": ([one], {"n_shapes": 2}),
         "simulate_team": (
             [TASK],
-            {"n_people": 1, "horizon": 2, "n_points": 8, "policies": ["impersonal"], "progress": False},
+            {"n_people": 2, "horizon": 2, "n_points": 8, "policies": ["impersonal"], "progress": False},
         ),
         "add_habit": (["lapse", HABITS["lapse"]], {}),
         "add_noise": ([NOISES["gaussian"]], {}),

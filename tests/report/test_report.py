@@ -22,9 +22,10 @@ from explorelab.cli.app import app
 from explorelab.comparison.compare import compare
 from explorelab.errors import InputError, InterruptedByUserError
 from explorelab.fitting.model import parsed
-from explorelab.recovery.demo_people import demo_population, on_the_line
+from explorelab.recovery.demo_people import demo_population
 from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices
+from explorelab.regret.paper_people import on_the_line
 from explorelab.regret.phenotypes import label_phenotypes
 from explorelab.report import analysis
 from explorelab.report.make import write_report

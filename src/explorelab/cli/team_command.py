@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from explorelab.cli.options import AsJson, Seed, check_targets, long_work
+from explorelab.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from explorelab.tasks import Task
 
 
 def register(app: typer.Typer) -> None:
@@ -16,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def team(
-    task: Annotated[str, typer.Option(help="Task: landscape:A, landscape:B, profile:A or profile:B, or a TOML file.")],
+    task: Annotated[str, typer.Option(help="Task: landscape:A, landscape:B, profile:A, profile:B, or a TOML file.")],
     people: Annotated[
         Path | None, typer.Option(help="A saved em or nuts fit to draw people from; default: the paper's phenotypes.")
     ] = None,
@@ -31,10 +38,55 @@ def team(
     as_json: AsJson = False,
 ) -> None:
     """Simulate teams: a person alone, an adviser alone, and both, for each kind of person and policy of advice."""
-    from explorelab.cli import team_runs
+    from explorelab.companions.team import simulate_team
+    from explorelab.fitting.fit_people import load_fit
 
     check_targets(out, figure=figure)
-    played = team_runs.task_named(task)
+    played, chances = _task(task), _chances(follow)
+    fits = [None if path is None else load_fit(path) for path in (people, group)]
+    names = [name.strip() for name in policies.split(",") if name.strip()]
     with long_work():
-        result = team_runs.simulated(played, people, group, policies, follow, n, horizon, seed)
-    team_runs.deliver(result, out, figure, as_json)
+        result = simulate_team(
+            played, people=fits[0], group=fits[1], policies=names, follow=chances, n_people=n, horizon=horizon, seed=seed
+        )
+    _deliver(result, out, figure, as_json)
+
+
+def _task(text: str) -> Task:
+    """The task: one of the paper's, as in landscape:B, or that of a TOML file."""
+    from explorelab.simulation.run_file import build_task, read_spec
+    from explorelab.tasks import landscape, profile
+
+    kind, colon, name = text.partition(":")
+    paper = {"landscape": landscape, "profile": profile}
+    if colon and kind in paper:
+        return paper[kind](name)
+    if not Path(text).is_file():
+        raise InputError(f"--task must be one of the paper's tasks, such as landscape:B, or a TOML file, got {text!r}.")
+    return build_task(read_spec(Path(text)).task)
+
+
+def _chances(text: str) -> list[float]:
+    try:
+        return [float(each) for each in text.split(",")]
+    except ValueError:
+        raise InputError(f"--follow must be numbers from 0 to 1, separated by commas, got {text!r}.") from None
+
+
+def _deliver(result: xr.Dataset, out: Path | None, figure: Path | None, as_json: bool) -> None:
+    """Write the requested files and print the result."""
+    from explorelab._support.files import write_whole
+    from explorelab.cli.tables.team_tables import show_team
+    from explorelab.companions.team import team_summary
+
+    if out is not None:
+        write_whole(out, lambda path: result.to_netcdf(path, engine="h5netcdf"))
+    if figure is not None:
+        from explorelab.plots.style import write_figure
+        from explorelab.plots.team_figure import draw_team
+
+        write_figure(lambda: draw_team(result), figure)
+    if as_json:
+        print(json.dumps(team_summary(result), allow_nan=False))
+    else:
+        show_team(result)

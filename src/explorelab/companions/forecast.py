@@ -55,7 +55,7 @@ class Foreseen(NamedTuple):
 @door
 def forecast(
     choices: Choices,
-    agent: str | Agent = "situated-ucl",
+    agent: str | Agent = "roving-ucl",
     *,
     n_folds: int = 10,
     free: Sequence[str] | None = None,

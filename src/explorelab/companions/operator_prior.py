@@ -6,7 +6,7 @@ parameters of the agent that models them, together with its other parameters:
     prior_mean_i = mu + sum_k c_k phi_k(i),     c_k ~ N(0, 1)
 
 phi_k are the leading eigenvectors of a smooth kernel over the places of the arms, times the square roots of their
-eigenvalues, so that the field has the spread of the rewards beforehand. The estimate is the most probable one, its
+eigenvalues, so that the field has twice the spread of the rewards beforehand. The estimate is the most probable one, its
 uncertainty that of Laplace's approximation.
 
 The automaton is UCL with that prior. It is guarded: beside the operator's prior there is a weak one, with the mean, variance
@@ -53,7 +53,11 @@ MOST = 6.0
 """Bounds of the weights c_k."""
 REACH = 0.25
 """Length scale of the field, as a share of the largest distance between arms."""
+WIDER = 2.0
+"""Spread of the field and of its level, in standard deviations of the rewards seen, which are the better ones."""
 KERNEL = "squared-exponential"
+CHOSEN = 3
+"""Number of parameters of the weak prior."""
 FALLBACK = "matern32"
 """Kernel of the weak prior."""
 LENGTHS = np.array([0.5, 1.0, 2.0, 4.0, 8.0])
@@ -99,13 +103,22 @@ def learn_prior(choices: Choices, agent: str = "stochastic-ucl", *, n_shapes: in
         raise InputError(f"a prior is learned from one person's choices, got {choices.n_participants} people's.")
     if choices.layout.places is None or choices.layout.noise_var is None:
         raise InputError("learning a prior needs the places of the arms and the noise of the task.")
-    fitted = prepare(choices, agent)
+    fitted = _widened(prepare(choices, agent))
     check_likelihood(choices, fitted)
     if "prior_mean" not in {dimension.name for dimension in fitted.space}:
         raise InputError(f"{fitted.agent.name} has no prior mean that could be learned.")
     shapes = _shapes(choices, min(n, choices.layout.n_arms))
     with jax.enable_x64(True):
         return _learned(choices, fitted, shapes)
+
+
+def _widened(fitted: Fitted) -> Fitted:
+    """The same, with a wider prior of the prior mean: an operator who knows where to go sees good rewards alone."""
+    space = tuple(
+        replace(dimension, spread=WIDER * dimension.spread) if dimension.name == "prior_mean" else dimension
+        for dimension in fitted.space
+    )
+    return fitted._replace(space=space)
 
 
 def _shapes(choices: Choices, n: int) -> np.ndarray:
@@ -118,7 +131,7 @@ def _shapes(choices: Choices, n: int) -> np.ndarray:
     values, vectors = np.linalg.eigh(kernel)
     leading = np.argsort(-values)[:n]
     sign = np.sign(vectors[np.abs(vectors[:, leading]).argmax(0), leading])
-    return units_of(choices).reward_sd * (vectors[:, leading] * sign * np.sqrt(np.maximum(values[leading], 0))).T
+    return WIDER * units_of(choices).reward_sd * (vectors[:, leading] * sign * np.sqrt(np.maximum(values[leading], 0))).T
 
 
 @cache
@@ -269,5 +282,9 @@ def automaton(prior: LearnedPrior, *, guard: float = 0.5, horizon: int = 90) -> 
     chances = ((theirs, 1 - doubt), (prior.weak, doubt))
     priors = [Weighted(expert_of(agent, *how), np.log(chance)) for agent, chance in chances if chance > 0]
     after = _view(prior.layout, priors, prior.past).log_weight
+    if len(after) > 1:
+        # Mean, variance and length scale of the weak prior were chosen for the rewards that it is judged by.
+        n_seen = sum(trial.observed for block in prior.past.blocks for trial in block)
+        after[1] -= 0.5 * CHOSEN * np.log(max(n_seen, 1))
     seen = [one._replace(log_probability=float(log_p - after.max())) for one, log_p in zip(priors, after, strict=True)]
     return Automaton(prior.layout, tuple(seen), Past())

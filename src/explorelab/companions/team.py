@@ -136,9 +136,8 @@ def simulate_team(
     """
     names = _checked_policies(policies)
     chances = [float(checks.scalar("follow", each, at_least=0, at_most=1)) for each in follow]
-    n, horizon = (
-        checks.whole(*given, at_least=1, at_most=checks.MANY) for given in (("n_people", n_people), ("horizon", horizon))
-    )
+    n = checks.whole("n_people", n_people, at_least=2, at_most=checks.MANY)
+    horizon = checks.whole("horizon", horizon, at_least=1, at_most=checks.MANY)
     settings = Settings(n_points=checks.whole("n_points", n_points, at_least=8, at_most=2**20))
     seed = checks.whole("seed", seed, at_least=0)
     if task.moves is not None or task.costs is not None:
@@ -335,7 +334,7 @@ def _result(
     )
     found["mean"], found["standard_error"] = (
         found.regret.mean("person"),
-        found.regret.std("person", ddof=min(1, n - 1)) / np.sqrt(n),
+        found.regret.std("person", ddof=1) / np.sqrt(n),
     )
     for base in ("none", "impersonal"):
         if base in found.policy.values:
@@ -348,7 +347,7 @@ def _differences(regret: xr.DataArray, base: str) -> dict[str, xr.DataArray]:
     reference = regret.sel(policy=base, drop=True)
     ratio = regret.mean("person") / reference.mean("person")
     n = regret.sizes["person"]
-    error = (regret - ratio * reference).std("person", ddof=min(1, n - 1)) / np.sqrt(n) / reference.mean("person")
+    error = (regret - ratio * reference).std("person", ddof=1) / np.sqrt(n) / reference.mean("person")
     middle, wide = 100 * (ratio - 1), 100 * INTERVAL * error
     return {f"vs_{base}": middle, f"vs_{base}_low": middle - wide, f"vs_{base}_high": middle + wide}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
 
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Drawing
@@ -30,7 +29,8 @@ def draw_team(result: xr.Dataset) -> Drawing:
             drawing.interval(
                 kind, mean - wide, mean + wide, x, f"95 % interval, {policy}", upright=True, color=colour, lw=1.0
             )
-        axes.set_ylim(0, 1.08 * float(np.nanmax(result.regret.sel(kind=kind).mean("person"))))
+        here = result.sel(kind=kind)
+        axes.set_ylim(0, 1.03 * float((here["mean"] + INTERVAL * here.standard_error).max()))
         axes.set_xticks(result.follow.values)
     drawing.axes[kinds[-1]].legend(frameon=False, fontsize=7.5)
     return drawing
