@@ -60,7 +60,7 @@ def assess(
 def forecast(
     data: Data,
     task: Task = None,
-    agent: Annotated[str, typer.Option(help="Agent that models people.")] = "situated-ucl",
+    agent: Annotated[str, typer.Option(help="Agent that models people.")] = "roving-ucl",
     folds: Annotated[int, typer.Option(help="Number of folds of people; the group is learned outside each.")] = 10,
     points: Points = 256,
     starts: Annotated[int, typer.Option(help="Number of starting points per person in the group's fit.")] = 2,
