@@ -39,7 +39,7 @@ def people(numbers: Sequence[int], agent: str, times: Sequence[int], n_points: i
     Arrays over person, time and parameter; the last one over person and time.
     """
     import explorelab as xl
-    from explorelab.companion.live import companion
+    from explorelab.companions.live import companion
     from explorelab.fitting.results import on_natural_scale
 
     task = xl.tasks.landscape("B")

@@ -67,9 +67,9 @@ def played(player: Any, task: Any, noise: np.ndarray) -> float:
 def measure(n_operators: int) -> list[dict[str, Any]]:
     """A row for each operator and number of choices learned from."""
     import explorelab as xl
-    from explorelab.companion.expert import expert_of
-    from explorelab.companion.operator_prior import Automaton, Weighted
-    from explorelab.companion.past import Past
+    from explorelab.companions.expert import expert_of
+    from explorelab.companions.operator_prior import Automaton, Weighted
+    from explorelab.companions.past import Past
 
     rows = []
     for right in (True, False):

@@ -1,7 +1,7 @@
 /** What the page knows and does, between the server and what is shown. */
 
 import type { JsPsych } from "jspsych";
-import type { BlockShown, State } from "../api";
+import type { Advised, BlockShown, Choosing, State } from "../api";
 import type { Answer, Game, Report } from "../plugin/grid-bandit";
 import { Api, ServerError } from "./participant-api";
 import { EventLog } from "./events";
@@ -84,10 +84,15 @@ export class App {
 
   /** Records a choice; the block retries if that makes sense. */
   async record(report: Report): Promise<Answer> {
-    const { trial, goal, clicks, elapsed_ms, pauses, attempt, by_hand } = report;
+    const { trial, goal, clicks, elapsed_ms, pauses, attempt, by_hand, advised, advice_seal, advice_shown_ms } = report;
+    const advice = report.advice as Choosing["advice"];
     this.trial = trial;
     try {
-      const answer = await this.api.choice({ block: this.block.number, trial, goal, clicks, elapsed_ms, pauses, attempt, by_hand });
+      const answer = await this.api.choice({
+        block: this.block.number, trial, goal, clicks, elapsed_ms, pauses, attempt, by_hand,
+        // Without advice there is nothing to say about it.
+        ...(advice ? { advised, advice, advice_seal, advice_shown_ms } : {}),
+      });
       this.recoveries = 0;
       this.trial = trial + 1;
       this.next = answer.state;
@@ -97,6 +102,11 @@ export class App {
       await this.recover(error);
       throw error;
     }
+  }
+
+  /** What is suggested for a choice. */
+  advise(trial: number): Promise<Advised> {
+    return this.api.advice(this.block.number, trial);
   }
 
   blockBegins(game: Game): void {

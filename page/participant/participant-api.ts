@@ -1,6 +1,6 @@
 /** Asking the server: attempts, time limits, and errors that say whether another attempt makes sense. */
 
-import type { Arriving, Choosing, Chosen, Happened, Refusal, State, Texts, Told } from "../api";
+import type { Advised, Arriving, Choosing, Chosen, Happened, Refusal, State, Texts, Told } from "../api";
 import type { Answered, Asked, Path } from "../paths";
 import { untilDone } from "../plugin/retry";
 
@@ -75,6 +75,11 @@ export class Api {
     return this.once("/api/choice", { epoch: this.epoch, ...body });
   }
 
+  /** One attempt to get advice; the server answers in time, with or without. */
+  advice(block: number, trial: number): Promise<Advised> {
+    return this.once("/api/advice", { epoch: this.epoch, block, trial });
+  }
+
   /** One attempt to store events; `keepalive` makes it work even while the page is being left. */
   events(events: Happened[], keepalive: boolean): Promise<Told> {
     return this.once("/api/events", { epoch: this.epoch, events }, keepalive);
@@ -108,7 +113,7 @@ export class Api {
     } finally {
       clearTimeout(timer);
       const took = performance.now() - startedAt;
-      if (took > SLOW_MS && path !== "/api/events") this.parts.slow(took);
+      if (took > SLOW_MS && path !== "/api/events" && path !== "/api/advice") this.parts.slow(took);
     }
   }
 

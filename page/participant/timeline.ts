@@ -106,6 +106,9 @@ function play(app: App): TimelineDescription {
       // After a reload nobody may be looking yet: the clock waits for a button press.
       start_paused: () => !app.takeJustBegun(),
       choose: (report: Report): Promise<Answer> => app.record(report),
+      advise: (trial: number) => app.advise(trial),
+      advice_from: () => app.block.advice?.from_trial ?? null,
+      advice_within_ms: () => app.block.advice?.within_ms ?? 0,
       on_event: (kind: string, value: number | null, trial: number) => app.happened(kind, value, trial),
       on_begin: (game: Game) => app.blockBegins(game),
       on_load: () => app.screenIsShown("play"),

@@ -2,6 +2,7 @@
 
 import type { TrialType } from "jspsych";
 import { choosesLocally, type Answer, type Choose, type Report } from "./choose";
+import type { Advise } from "./game/adviser";
 import type { Info } from "./info";
 import { DEFAULT_LABELS, type Labels } from "./labels";
 import { mayChoose, type Dynamic, type Shape } from "./rules";
@@ -27,6 +28,10 @@ export interface Block {
   /** How long the last reward stays on the screen. */
   afterLastMs: number;
   choose: Choose;
+  /** null: there is no advice. */
+  advise: Advise | null;
+  adviceFrom: number;
+  adviceWithinMs: number;
   event: (kind: string, value: number | null, trial: number) => void;
 }
 
@@ -42,6 +47,8 @@ export interface BlockData {
   overrun_ms: number[];
   pauses: number[];
   attempts: number[];
+  advised: (number | null)[];
+  advice_shown_ms: (number | null)[];
   points: number;
   complete: boolean;
 }
@@ -77,6 +84,9 @@ export function readBlock(trial: Trial): Block {
     pauseWhenHidden: trial.pause_when_hidden as boolean,
     afterLastMs: trial.after_last_ms as number,
     choose: given ?? choosesLocally(trial.means as number[], trial.noise as number, dynamic, shape),
+    advise: trial.advice_from === null ? null : (trial.advise as Advise | null),
+    adviceFrom: (trial.advice_from as number | null) ?? 0,
+    adviceWithinMs: trial.advice_within_ms as number,
     event: heard ?? (() => undefined),
   };
 }
@@ -88,7 +98,7 @@ export class Collected {
   constructor(private readonly block: Block) {
     this.data = {
       trial: [], arm: [], goal: [], reward: [], missed: [], clicks: [], elapsed_ms: [], overrun_ms: [], pauses: [],
-      attempts: [], points: block.points, complete: block.firstTrial >= block.nTrials,
+      attempts: [], advised: [], advice_shown_ms: [], points: block.points, complete: block.firstTrial >= block.nTrials,
     };
   }
 
@@ -104,6 +114,8 @@ export class Collected {
     data.overrun_ms.push(Math.round((report.elapsed_ms - block.deadlineMs) * 10) / 10);
     data.pauses.push(report.pauses);
     data.attempts.push(report.attempt);
+    data.advised.push(report.advised);
+    data.advice_shown_ms.push(report.advice_shown_ms);
     data.points = answer.points_block;
     data.complete = report.trial + 1 >= block.nTrials;
   }

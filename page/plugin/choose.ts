@@ -1,9 +1,10 @@
 /** The answer to a choice, and a small stand-in for a server that draws rewards in the browser. */
 
+import type { AdviceReport } from "./game/adviser";
 import { sampled, type Dynamic, type Shape } from "./rules";
 
 /** A choice as the browser saw it. */
-export interface Report {
+export interface Report extends AdviceReport {
   /** From 0. */
   trial: number;
   /** Where the blue dot was. */

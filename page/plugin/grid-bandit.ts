@@ -73,6 +73,7 @@ export default class GridBanditPlugin implements JsPsychPlugin<Info> {
         const report: Report = {
           trial: number, position, goal: square, yellow, clicks: square === null ? [] : [[square, atMs]], by_hand: 0,
           elapsed_ms: block.deadlineMs, pauses: 0, attempt: 1,
+          advised: null, advice: null, advice_seal: null, advice_shown_ms: null,
         };
         const answer = await untilDone(async (attempt) => {
           report.attempt = attempt;

@@ -45,6 +45,12 @@ export const info = {
     start_paused: { type: ParameterType.BOOL, default: false },
     /** How long the last reward stays on the screen. */
     after_last_ms: { type: ParameterType.INT, default: 1200 },
+    /** Suggests a square: function(trial) -> {arm, reason} (arm null: nothing), null, or a promise of it; null: no advice. */
+    advise: { type: ParameterType.FUNCTION, default: null },
+    /** The first choice that is advised, from 0; null: none. */
+    advice_from: { type: ParameterType.INT, default: 0 },
+    /** A suggestion that arrives later on the choice's clock is not shown. */
+    advice_within_ms: { type: ParameterType.INT, default: 300 },
     /** Called when something happens: function(kind, value, trial), kind "pause", "resume", "retry" or "unavailable". */
     on_event: { type: ParameterType.FUNCTION, default: null },
     /** Called with the block when it begins: an object with pause(reason), resume(reason) and stop(). */
@@ -70,6 +76,10 @@ export const info = {
     pauses: { type: ParameterType.INT, array: true },
     /** How many attempts it took to report the choice. */
     attempts: { type: ParameterType.INT, array: true },
+    /** The squares that were suggested; null where none was. */
+    advised: { type: ParameterType.INT, array: true },
+    /** When a suggestion was drawn, by the choice's clock; null where it was not. */
+    advice_shown_ms: { type: ParameterType.FLOAT, array: true },
     /** Points of the block at the end. */
     points: { type: ParameterType.FLOAT },
     /** Whether all choices were made and recorded. */

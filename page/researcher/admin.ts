@@ -3,6 +3,7 @@
 import "./language"; // Before the chart, whose library needs it.
 import type { Overview, PersonDetail } from "../api";
 import { exported, logout, notices, overview, people, Refused } from "./researcher-api";
+import { showAdvice } from "./panels/advice";
 import { showBalance } from "./panels/balance";
 import { RegretChart } from "./panels/chart";
 import { byId, setText } from "./elements";
@@ -81,6 +82,7 @@ class Page {
     this.forms.show(all.phenotypes);
     showBalance(all.cells);
     showQuality(all.quality);
+    showAdvice(all.advice);
   }
 
   /** Shows sentences at the top of the page; hides the box if there are none. */

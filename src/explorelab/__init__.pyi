@@ -4,10 +4,12 @@ from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
-from .companion.forecast import forecast
-from .companion.live import Companion, companion
-from .companion.operator_prior import automaton, learn_prior
-from .companion.team import simulate_team
+from .companions.assess import assess
+from .companions.forecast import forecast
+from .companions.live import Companion, companion
+from .companions.operator_prior import automaton, learn_prior
+from .companions.saving import load_companion, save_companion
+from .companions.team import simulate_team
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate
@@ -41,6 +43,7 @@ __all__ = [
     "PrecisionWarning",
     "Task",
     "agents",
+    "assess",
     "automaton",
     "blank_choices",
     "check_choices",
@@ -56,6 +59,7 @@ __all__ = [
     "label_phenotypes",
     "latent_variables",
     "learn_prior",
+    "load_companion",
     "load_fit",
     "load_wu2018",
     "loo_by_block",
@@ -64,6 +68,7 @@ __all__ = [
     "recover_models",
     "recover_parameters",
     "regret_bounds",
+    "save_companion",
     "save_fit",
     "simulate",
     "simulate_choices",

@@ -6,11 +6,11 @@ import numpy as np
 
 import explorelab as xl
 from explorelab.choices.table import Choices
-from explorelab.companion.forecast import observed, started
-from explorelab.companion.live import Companion, begun
-from explorelab.companion.past import past_blocks
-from explorelab.companion.posterior import Settings
-from explorelab.companion.scene import Group, Scene, scene_of
+from explorelab.companions.forecast import observed, started
+from explorelab.companions.live import Companion, begun
+from explorelab.companions.past import past_blocks
+from explorelab.companions.posterior import Settings
+from explorelab.companions.scene import Group, Scene, scene_of
 
 SIX = ("stochastic-ucl", "situated-ucl", "kalman-ucb", "delta-rule", "win-stay-lose-shift", "local-search")
 """Agents of every kind: correlated and independent learners, with and without habits, with and without a softmax."""

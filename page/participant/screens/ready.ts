@@ -23,6 +23,7 @@ export function readyScreen(block: BlockShown, texts: Texts): HTMLElement {
     texts.label(dynamic === "travel" ? "ready_no_click_travel" : "ready_no_click"),
     texts.label("ready_choices", { choices: block.n_trials }),
     texts.label(kind === "training" ? "ready_training_points" : "ready_task_points"),
+    ...(block.advice ? [texts.label("ready_advice")] : []),
   ];
   return element(
     "div",
@@ -33,16 +34,17 @@ export function readyScreen(block: BlockShown, texts: Texts): HTMLElement {
       "div",
       { class: "rules" },
       element("ul", {}, ...rules.map((rule) => element("li", {}, rule))),
-      element("figure", {}, picture(dynamic, texts), legend(texts)),
+      element("figure", {}, picture(dynamic, texts), legend(block, texts)),
     ),
     element("p", { class: "aside" }, texts.label("ready_keys")),
   );
 }
 
-function legend(texts: Texts): HTMLElement {
+function legend(block: BlockShown, texts: Texts): HTMLElement {
   const line = (name: string, text: string) => element("li", {}, element("span", { class: `key ${name}`, "aria-hidden": "true" }), text);
   return element("figcaption", {}, element("ul", { class: "legend" },
-    line("blue", texts.label("ready_blue")), line("yellow", texts.label("ready_yellow"))));
+    line("blue", texts.label("ready_blue")), line("yellow", texts.label("ready_yellow")),
+    ...(block.advice ? [line("ring", texts.label("ready_ring"))] : [])));
 }
 
 /** A small picture of the rule: the dots, and which squares may be chosen. */

@@ -36,8 +36,12 @@ export class Board {
   private readonly timeLeft = element("div", { class: "gb-time-left" });
   private readonly blue = element("div", { class: "gb-dot gb-blue" });
   private readonly yellow = element("div", { class: "gb-dot gb-yellow" });
+  private readonly ring = element("div", { id: "ring", class: "gb-dot gb-ring", hidden: true });
   private readonly note = element("p", { id: "note", class: "gb-note" });
   private readonly status = element("p", { id: "status", class: "gb-heard", role: "status", "aria-live": "polite" });
+  /** Apart from the status: a suggestion must not cut off what is said about the reward. */
+  private readonly heard = element("p", { id: "suggestion", class: "gb-heard", role: "status", "aria-live": "polite" });
+  private suggested: number | null = null;
   private readonly resume: HTMLButtonElement;
   private readonly pause: HTMLElement;
 
@@ -54,7 +58,7 @@ export class Board {
       element("p", {}, labels.paused_text),
       this.resume,
     );
-    const inner = element("div", { class: "gb-inner" }, this.panel(), this.field(), this.note, this.status);
+    const inner = element("div", { class: "gb-inner" }, this.panel(), this.field(), this.note, this.status, this.heard);
     this.root = element("div", { class: "grid-bandit", "data-dynamic": dynamic }, inner);
     this.root.style.setProperty("--gb-columns", String(shape.width));
     this.root.style.setProperty("--gb-rows", String(shape.height));
@@ -82,8 +86,25 @@ export class Board {
     const { shape, dynamic } = this.parts;
     for (let square = 0; square < shape.width * shape.height; square += 1) {
       const available = mayChoose(dynamic, blue, square, shape);
-      this.squares.paint(square, { blue: square === blue, yellow: square === yellow, available });
+      this.squares.paint(square, { blue: square === blue, yellow: square === yellow, available, suggested: square === this.suggested });
     }
+  }
+
+  /** Puts a ring on the suggested square, and says so; null removes it. The focus stays where it is. */
+  showAdvice(square: number | null): void {
+    if (square === this.suggested) return;
+    this.suggested = square;
+    this.ring.hidden = square === null;
+    const { dataset } = this.squares.grid;
+    if (square === null) {
+      delete dataset.suggested;
+      this.heard.textContent = "";
+    } else {
+      this.moveDot(this.ring, square);
+      dataset.suggested = String(square);
+      this.heard.textContent = this.at(this.parts.labels.said_suggested, square);
+    }
+    this.showDots(Number(dataset.blue), Number(dataset.yellow));
   }
 
   /** Shows that a reward is new even if the number is the same as before. */
@@ -127,10 +148,14 @@ export class Board {
 
   /** Tells a screen reader something about a square. */
   sayAt(label: string, square: number, values: Record<string, number> = {}): void {
+    this.say(this.at(label, square, values));
+  }
+
+  private at(label: string, square: number, values: Record<string, number> = {}): string {
     const { column, row } = place(square, this.parts.shape);
     const all = { ...values, column: column + 1, row: row + 1 };
     const written = Object.entries(all).map(([name, value]) => [name, this.numbers.format(value)]);
-    this.say(fill(label, Object.fromEntries(written)));
+    return fill(label, Object.fromEntries(written));
   }
 
   private moveDot(dot: HTMLElement, square: number): void {
@@ -146,7 +171,7 @@ export class Board {
 
   private field(): HTMLElement {
     const bar = element("div", { id: "time-bar", class: "gb-time-bar", "aria-hidden": "true" }, this.timeLeft);
-    const dots = element("div", { class: "gb-dots", "aria-hidden": "true", dir: "ltr" }, this.blue, this.yellow);
+    const dots = element("div", { class: "gb-dots", "aria-hidden": "true", dir: "ltr" }, this.blue, this.yellow, this.ring);
     const frame = element("div", { class: "gb-frame" }, this.squares.grid, dots, this.pause);
     return element("div", { class: "gb-field" }, bar, frame);
   }

@@ -1,6 +1,7 @@
 /** One block, choice by choice: the clock, the dots, the saving, the pauses. Knows nothing about jsPsych. */
 
 import type { Block } from "../block";
+import { Adviser } from "./adviser";
 import { Board } from "./board";
 import type { Answer, Report } from "../choose";
 import { Clock } from "./clock";
@@ -29,6 +30,7 @@ const MOST_CLICKS = 200;
 export class Game {
   readonly board: Board;
   private readonly clock: Clock;
+  private readonly adviser: Adviser;
   private readonly pausedBy = new Set<PauseReason>();
   private phase: Phase = "waiting";
   private trial: number;
@@ -54,6 +56,12 @@ export class Game {
       resumed: () => this.resume("press"),
     });
     this.clock = new Clock({ later: parts.later, show: (left) => this.board.showTime(left) });
+    this.adviser = new Adviser({
+      ...parts,
+      show: (square) => this.board.showAdvice(square),
+      elapsed: () => this.clock.elapsed(),
+      isOpen: () => this.phase === "choosing" && this.clicks.length === 0,
+    });
   }
 
   /** Shows the block in this element and starts its first clock. */
@@ -116,11 +124,13 @@ export class Game {
     this.clicks = [];
     this.byHand = 0;
     this.clock.start(this.parts.deadlineMs, (elapsed) => void this.timeIsUp(elapsed));
+    this.adviser.begin(this.trial);
     this.parts.started(this.trial, this.blue);
   }
 
   private throwAway(): void {
     this.clock.stop();
+    this.adviser.end();
     this.board.showTime(1);
     this.clicks = [];
     this.yellow = this.yellowAtFirst;
@@ -170,7 +180,9 @@ export class Game {
       elapsed_ms: rounded(elapsed),
       pauses: this.pauses,
       attempt: 1,
+      ...this.adviser.report(this.trial),
     };
+    this.adviser.end();
     this.noteSaving(report.trial);
     try {
       const answer = await untilDone(async (attempt) => {

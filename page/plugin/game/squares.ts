@@ -9,6 +9,7 @@ export interface SquareLook {
   blue: boolean;
   yellow: boolean;
   available: boolean;
+  suggested: boolean;
 }
 
 export class Squares {
@@ -38,7 +39,7 @@ export class Squares {
 
   /** Makes a square look and sound as it should; does nothing if nothing has changed. */
   paint(square: number, look: SquareLook): void {
-    const key = `${look.blue}${look.yellow}${look.available}`;
+    const key = `${look.blue}${look.yellow}${look.available}${look.suggested}`;
     if (this.looks[square] === key) return;
     this.looks[square] = key;
     const cell = this.cells[square]!;
@@ -80,6 +81,7 @@ export class Squares {
     const parts = [fill(this.labels.square, { column: this.number(column + 1), row: this.number(row + 1) })];
     if (look.blue) parts.push(this.labels.square_blue);
     if (look.yellow) parts.push(this.labels.square_yellow);
+    if (look.suggested) parts.push(this.labels.square_suggested);
     if (!look.available) parts.push(this.labels.square_unavailable);
     return parts.join(", ");
   }

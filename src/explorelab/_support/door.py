@@ -163,6 +163,7 @@ _PLURALS = {
 _CLASSES = {
     "Agent": ("explorelab.agents", "Agent", "an agent, as ucb1() makes one"),
     "Choices": ("explorelab.choices.table", "Choices", "Choices, as read_choices gives them"),
+    "Companion": ("explorelab.companions.live", "Companion", "a companion, as companion() makes one"),
     "Habit": ("explorelab.agents.rules.habits", "Habit", "a Habit"),
     "NoiseKind": ("explorelab.tasks.noise", "NoiseKind", "a NoiseKind"),
     "Task": ("explorelab.tasks.task", "Task", "a task, as bandit() makes one"),

@@ -36,11 +36,16 @@ def register(app: typer.Typer) -> None:
 
 
 @study.command()
-def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")]) -> None:
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")],
+    advice: Annotated[
+        bool, typer.Option("--advice", help="A study in which a computer suggests squares to some people.")
+    ] = False,
+) -> None:
     """Create a study folder: the paper's design in study.toml and the texts people read, ready to edit."""
     from explorelab.study.config.start_study import init_study
 
-    for path in init_study(folder):
+    for path in init_study(folder, advice=advice):
         typer.echo(f"Wrote {path}")
     typer.echo(f"Next: edit the texts, then explorelab study serve {folder}")
 
@@ -91,6 +96,12 @@ def pilot(
     people: Annotated[int, typer.Option(min=1, help="Number of robots.")] = 20,
     url: Annotated[str, typer.Option(help="Address of a running server; by default one is started for the robots.")] = "",
     seed: Seed = 0,
+    follow: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Probability that a robot follows advice (studies with advice only).  [default: 0.5]"
+        ),
+    ] = None,
     link: Annotated[
         bool, typer.Option("--link", help="Print links for taking part as a pilot in a browser, then exit.")
     ] = False,
@@ -102,7 +113,7 @@ def pilot(
         typer.echo(pilot_runs.links(folder, url))
         return
     with long_work():
-        summary = pilot_runs.pilot(folder, people, url, seed)
+        summary = pilot_runs.pilot(folder, people, url, seed, follow)
     typer.echo(summary)
 
 

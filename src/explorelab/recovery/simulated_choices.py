@@ -31,7 +31,7 @@ from explorelab.fitting.likelihood import positions
 from explorelab.fitting.model import prepare
 from explorelab.fitting.search.batches import in_calls, mapped
 from explorelab.recovery.designs import is_played, repeated
-from explorelab.regret.observed import HOW_TO_TELL
+from explorelab.regret.observed import HOW_TO_TELL, noise_var_of
 from explorelab.simulation import chance
 from explorelab.tasks.noise import noise_kind, scale_for
 
@@ -211,9 +211,7 @@ def _noise_scale(choices: Choices, noise: str) -> float:
     """The scale of noise with the layout's variance or, if that is unknown, with the variance of the rewards seen."""
     var = choices.layout.noise_var
     if var is None and is_played(choices) and choices.observed.any():
-        at = choices.observed
-        mean = np.take_along_axis(known_means(choices), np.maximum(choices.arm, 0), axis=1)
-        var = float(((choices.reward - mean)[at] ** 2).mean())
+        var = noise_var_of(choices)
     if var is None:
         raise InputError("simulated people need the variance of the noise: add noise_var to the table [task].")
     return scale_for(noise, var)

@@ -43,6 +43,14 @@ def observed_regret(choices: Choices, best_mean: npt.ArrayLike | None = None) ->
     return _cumulative(choices, best[:, None], received, "observed_regret")
 
 
+def noise_var_of(choices: Choices) -> float:
+    """The variance of rewards about their arms' means: the layout's or, if that is unknown, that of the rewards seen."""
+    known, at = choices.layout.noise_var, choices.observed
+    if known is not None or not at.any():
+        return 0.0 if known is None else float(known)
+    return float(((choices.reward - _mean_of_chosen(choices))[at] ** 2).mean())
+
+
 def _best_means(choices: Choices, best_mean: npt.ArrayLike | None) -> Floats:
     """m* of every row."""
     unknown = np.full(choices.n_rows, -np.inf)

@@ -22,12 +22,13 @@ from explorelab.study.session.steady_clock import ALIVE
 from tests.support.study.small_study import small_study
 
 SCRIPT = "<script>alert(1)</script>"
-ASKED = ("state", "consent", "begin", "choice", "events", "finish", "withdraw")
+ASKED = ("state", "consent", "begin", "choice", "advice", "events", "finish", "withdraw")
 MORE: dict[str, dict[str, Any]] = {
     "state": {},
     "consent": {"agreed": True, "version": ""},
     "begin": {"block": 0},
     "choice": {},
+    "advice": {"block": 0, "trial": 0},
     "events": {"events": []},
     "finish": {},
     "withdraw": {"delete": True},

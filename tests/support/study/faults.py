@@ -64,7 +64,7 @@ class Clicker:
     def begin(self, block: Mapping[str, Any]) -> None:
         """Nothing to remember."""
 
-    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int) -> Decision:
+    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
         allowed = np.ones(self._study.n_arms, bool)
         near = self._study.allowed(block["dynamic"], position)
         if near is not None:

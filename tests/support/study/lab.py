@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
+from explorelab.study.advice.adviser_link import PROGRAM
 from explorelab.study.config.design import Study
 from explorelab.study.database.store import Store, open_store
 from explorelab.study.server.application import create_app
@@ -27,10 +29,12 @@ class Clock:
 class Lab:
     """A study that is being served, and its database."""
 
-    def __init__(self, study: Study, folder: Path, url: str = "sqlite:///study.db") -> None:
+    def __init__(
+        self, study: Study, folder: Path, url: str = "sqlite:///study.db", adviser: Sequence[str] = PROGRAM
+    ) -> None:
         self.study, self.clock = study, Clock()
         self.store: Store = open_store(url, folder)
-        app = create_app(study, self.store, admin_password="a long password", now=self.clock)
+        app = create_app(study, self.store, admin_password="a long password", now=self.clock, adviser=adviser)
         self.client = TestClient(app, base_url="http://study.example")
 
     def count(self, table: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -48,7 +49,7 @@ timing = "fast"
 blocks = 2
 choices = {n_trials}
 timings = ["fast", "slow"]
-dynamics = ["standard", "neighbour", "travel"]
+dynamics = {dynamics}
 landscapes = ["a", "b"]
 
 [payment]
@@ -68,6 +69,8 @@ address_requests_per_second = 1_000_000
 
 [database]
 url = "{database}"
+
+{advice}
 """
 
 
@@ -80,11 +83,14 @@ def write_study(
     training: Sequence[str] = ("standard",),
     n_training: int = 3,
     n_trials: int = 25,
+    dynamics: Sequence[str] = ("standard", "neighbour", "travel"),
+    advice: str = "",
 ) -> None:
-    """A study whose clocks are short, in a new folder."""
+    """A study whose clocks are short, in a new folder; `advice` is the text of its table [advice]."""
     init_study(folder)
     how = {"fast_ms": fast_ms, "slow_ms": slow_ms, "training": list(training)}
-    how |= {"n_training": n_training, "n_trials": n_trials}
+    how |= {"n_training": n_training, "n_trials": n_trials, "dynamics": json.dumps(list(dynamics))}
+    how |= {"advice": f"[advice]\n{advice}" if advice else ""}
     (folder / "study.toml").write_text(STUDY.format(database=database, **how), encoding="utf-8")
 
 

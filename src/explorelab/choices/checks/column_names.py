@@ -41,6 +41,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "available": ("options", "available arms", "choices available", "choice set"),
     "missed": ("miss", "timeout", "timed out", "missing", "no response", "omission"),
     "forced": ("force", "instructed", "forced choice", "is forced", "revealed"),
+    "advised": (),
+    "advice_shown": (),
     "reaction_time_ms": ("rt", "reaction time", "response time", "rt ms", "latency"),
 }
 """Columns with a meaning (every other column is a condition), and other names of each, in lower case; a space stands for any

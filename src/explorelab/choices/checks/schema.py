@@ -1,8 +1,8 @@
 """The check of a file of choices: every problem, with its location and likely cause.
 
 A file has one row per trial. Columns: participant, trial (from 0 or 1), arm (or x and y), reward; where they apply: block,
-available (arms separated by spaces; empty for all), missed, forced (0 or 1), reaction_time_ms. Every other column is a
-condition.
+available (arms separated by spaces; empty for all), missed, forced (0 or 1), reaction_time_ms, advised (the arm that was
+suggested; empty for none), advice_shown (0 or 1). Every other column is a condition.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from explorelab._support.written_numbers import JsonObject
+from explorelab.study.advice.only_with_advice import OnlyWithAdvice
 
 
 class LoggedIn(BaseModel):
@@ -52,7 +53,7 @@ class Totals(BaseModel):
     """People who may not have played by hand or in time, wherever they are."""
 
 
-class CellCount(BaseModel):
+class CellCount(OnlyWithAdvice):
     """A condition, and how many people count in it when the next is assigned."""
 
     name: str
@@ -63,6 +64,8 @@ class CellCount(BaseModel):
     active: int
     finished: int
     """At the debriefing or beyond."""
+    advice: str | None
+    """Only sent in studies with advice."""
 
 
 class Curve(BaseModel):
@@ -131,7 +134,19 @@ class Quality(BaseModel):
     """Choices with each flag."""
 
 
-class Overview(BaseModel):
+class AdviceCount(BaseModel):
+    """One kind of advice: choices made under it, and how many had a suggestion on the screen, in vain or not."""
+
+    arm: str
+    choices: int
+    shown: int
+    late: int
+    """Not shown because it was not ready in time, or could not be computed."""
+    followed: int
+    """Choices of a square that was shown as suggested."""
+
+
+class Overview(OnlyWithAdvice):
     """Everything on the page except the list of people; for people or, separately, for pilots."""
 
     name: str
@@ -148,6 +163,8 @@ class Overview(BaseModel):
     curves: list[Curve]
     phenotypes: list[Phenotypes]
     quality: Quality
+    advice: list[AdviceCount] | None
+    """Only sent in studies with advice."""
 
 
 class PersonRow(NamedTuple):

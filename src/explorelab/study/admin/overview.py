@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 from sqlalchemy import Connection
 
+from explorelab.study.admin.advice_counts import advice_counts
 from explorelab.study.admin.answers import CellCount, Overview, People, PersonRow, Totals
 from explorelab.study.admin.image import Image
 from explorelab.study.admin.live_regret import Forms, curves
@@ -65,7 +66,7 @@ class Overviews:
             self._refresh(connection, now)
             version, made_at, body = self._answers.get(pilots, (-1, 0.0, b""))
             if self._is_old(version, made_at, now):
-                body = self._overview(pilots, now).model_dump_json().encode()
+                body = self._overview(connection, pilots, now).model_dump_json().encode()
                 self._answers[pilots] = (self._image.version, now, body)
         return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
@@ -96,7 +97,7 @@ class Overviews:
             self._plans[key] = plan_of(self._study, person)
         return self._plans[key]
 
-    def _overview(self, pilots: bool, now: float) -> Overview:
+    def _overview(self, connection: Connection, pilots: bool, now: float) -> Overview:
         study, image = self._study, self._image
         among = [person for person in image.people if person.pilot == pilots]
         numbers = {person.id for person in among}
@@ -107,7 +108,7 @@ class Overviews:
             return_within_minutes=study.server.return_within_minutes,
             totals=self._totals(among, numbers, now), cells=self._cells(among, now),
             curves=curves(study, image, numbers), phenotypes=self._forms.phenotypes(image, numbers),
-            quality=quality(study, image, numbers),
+            quality=quality(study, image, numbers), advice=advice_counts(connection, study, pilots),
         )  # fmt: skip
 
     def _totals(self, among: list[Person], numbers: set[int], now: float) -> Totals:
@@ -131,7 +132,12 @@ class Overviews:
         finished = Counter(person.cell for person in among if person.stage in PLAYED)
         active = Counter(person.cell for person in among if person.stage in UNDER_WAY and person.seen_at >= since)
         return [
-            CellCount(name=cell.name, **cell._asdict(), active=active[cell.name], finished=finished[cell.name])
+            CellCount(
+                name=cell.name,
+                **cell._replace(advice=cell.advice or None)._asdict(),  # type: ignore[arg-type]
+                active=active[cell.name],
+                finished=finished[cell.name],
+            )
             for cell in self._study.cells
         ]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,37 @@ class Server:
     """Requests from one address, whoever sends them."""
 
 
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Squares that a computer suggests in task blocks."""
+
+    arms: tuple[str, ...]
+    """Conditions: names of policies in `explorelab.companions.advice`."""
+    agent: str | None = None
+    """The model of a person; None: that of the group or, without one, `PERSON`."""
+    group: Any = field(default=None, repr=False)
+    """A fit to other people, from which personal advice starts; None for a weak prior."""
+    prior: Mapping[str, float] | None = None
+    """What the adviser expects of squares; None: what the study's landscapes are like."""
+    from_choice: int = 1
+    """The first choice of a block that is advised."""
+    n_points: int = 64
+    """Points that carry the estimate of a person."""
+    within_ms: int = 300
+    """Advice that is not ready this long after a choice's clock started is not shown."""
+    processes: int = 1
+    """Processes that compute advice, for each process of the server."""
+
+    @property
+    def person(self) -> str | None:
+        """The model of a person; None for the group's."""
+        return PERSON if self.agent is None and self.group is None else self.agent
+
+
+PERSON = "situated-ucl"
+"""The model of a person where neither study.toml nor a group names one."""
+
+
 @dataclass(frozen=True)
 class Texts:
     """Everything that people read. Pages are Markdown; `labels` are the short texts of buttons, dots and notices."""
@@ -83,15 +114,21 @@ class BlockPlan(NamedTuple):
     deadline_ms: int
     landscape: str
     n_trials: int
+    advice: str = ""
+    """The kind of advice given in it; "" if advice is no part of the study or of the block."""
 
 
 class Cell(NamedTuple):
-    """One condition of the design, by the first block; `second_dynamic` is that of the second ("" if there is none)."""
+    """One condition of the design, by the first block; `second_dynamic` is that of the second ("" if there is none).
+
+    `advice` is the kind of advice in all task blocks ("" in a study without).
+    """
 
     timing: str
     dynamic: Dynamic
     landscape: str
     second_dynamic: str
+    advice: str = ""
 
     @property
     def name(self) -> str:
@@ -123,6 +160,7 @@ class Study:
     payment: Payment = field(default_factory=Payment)
     completion: Completion = field(default_factory=Completion)
     server: Server = field(default_factory=Server)
+    advice: Advice | None = None
     database: str = "sqlite:///study.db"
     """Address of the database; a relative SQLite file is in the study folder."""
     unfilled: Texts | None = None
@@ -137,9 +175,10 @@ class Study:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """Every condition: timings x dynamics x landscapes of the first block, x remaining dynamics of the second."""
+        """Every condition: timings x dynamics x landscapes of the first block x other dynamics of the second x advice."""
         firsts = product(self.task_timings, self.task_dynamics, self.task_landscapes)
-        return tuple(Cell(*first, second) for first in firsts for second in self._seconds(first[1]))
+        arms = ("",) if self.advice is None else self.advice.arms
+        return tuple(Cell(*first, second, arm) for first in firsts for second in self._seconds(first[1]) for arm in arms)
 
     def _seconds(self, first: Dynamic) -> tuple[str, ...]:
         if self.n_task_blocks == 1:
@@ -148,7 +187,8 @@ class Study:
 
     def plan(self, cell: Cell) -> tuple[BlockPlan, ...]:
         """All blocks of someone in this condition, in the order of play."""
-        first = BlockPlan("task", cell.dynamic, cell.timing, self.timings[cell.timing], cell.landscape, self.n_trials)
+        deadline_ms = self.timings[cell.timing]
+        first = BlockPlan("task", cell.dynamic, cell.timing, deadline_ms, cell.landscape, self.n_trials, cell.advice)
         if not cell.second_dynamic:
             return (*self.training, first)
         timing = _other(self.task_timings, cell.timing)

@@ -12,9 +12,12 @@ _LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
 """Name and password in an address."""
 
 
-def files_of(folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, object]]) -> dict[str, bytes]:
-    """The contents of these study files, and of the files in its folder from which landscapes are read."""
+def files_of(
+    folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, object]], group: str = ""
+) -> dict[str, bytes]:
+    """The contents of these study files, and of the files in its folder from which landscapes and the group are read."""
     beside = [means for landscape in landscapes.values() if isinstance(means := landscape.get("means"), str)]
+    beside += [group] if group else []
     inside = [name for name in beside if _is_within(folder, name)]
     files = {name: (folder / name).read_bytes() for name in (*names, *inside)}
     return files | {"study.toml": without_database(files["study.toml"].decode("utf-8-sig")).encode()}

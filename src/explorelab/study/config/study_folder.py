@@ -10,13 +10,16 @@ from typing import Any
 from explorelab._support.toml_file import shown
 from explorelab.errors import InputError
 from explorelab.study.config.addresses import database_of, wrong_redirect
+from explorelab.study.config.advice_table import LONGEST, group_file, read_advice
 from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Payment, Server, Study
 from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml
 from explorelab.study.config.landscapes import read_landscape
 from explorelab.study.config.shared_files import files_of
 from explorelab.study.config.texts import FILES, filled, read_texts
 
-TABLES = ("study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "database")
+TABLES = (
+    "study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "advice", "database",
+)  # fmt: skip
 MOST_SQUARES = 2500
 MOST_CHOICES = 1000
 MOST_MONEY = 1_000_000
@@ -41,7 +44,15 @@ def load_study(folder: Path) -> Study:
             ("task",), "[task] must have names that keep conditions distinct; two become the same when joined with '-'."
         )
         problems.raise_if_any()
-    files = files_of(folder, FILES, toml.values["landscapes"])
+    longest = max((cell.name for cell in study.cells), key=len)
+    if len(longest) > LONGEST:
+        toml.problem(
+            ("advice", "arms"),
+            f"[advice] arms must leave names of conditions with at most {LONGEST} characters, got {longest!r} with "
+            f"{len(longest)}; use shorter names for timings and landscapes.",
+        )
+        problems.raise_if_any()
+    files = files_of(folder, FILES, toml.values["landscapes"], group_file(toml.values))
     return replace(study, texts=filled(study), unfilled=texts, files=files)
 
 
@@ -71,6 +82,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
     tasks = {each: read_landscape(toml.table("landscapes", each), folder, sides) for each in landscapes.values}
     deadlines = {each: timings.whole(each, 20, 600_000, "milliseconds") for each in timings.values}
     task = toml.table("task", known=("blocks", "choices", "timings", "dynamics", "landscapes"))
+    n_trials = task.whole("choices", 1, MOST_CHOICES)
     return {
         "name": name,
         "title": about.text("title", 200),
@@ -83,10 +95,11 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
         "task_dynamics": task.names("dynamics", "dynamic", DYNAMICS),
         "task_landscapes": task.names("landscapes", "landscape", landscapes.values),
         "n_task_blocks": task.whole("blocks", 1, 2),
-        "n_trials": task.whole("choices", 1, MOST_CHOICES),
+        "n_trials": n_trials,
         "payment": _payment(toml),
         "completion": _completion(toml),
         "server": _server(toml),
+        "advice": read_advice(toml, folder, tasks, task, n_trials),
         "database": database_of(toml, Study.database),
     }
 

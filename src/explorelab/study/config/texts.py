@@ -31,7 +31,7 @@ PLACEHOLDERS = (
 )  # fmt: skip
 """Placeholders that pages may use, filled in by the study. The template of study.toml explains each."""
 
-LATER = ("elsewhere_title", "elsewhere_text")
+LATER = ("elsewhere_title", "elsewhere_text", "ready_advice", "ready_ring", "square_suggested", "said_suggested")
 """Labels that studies made with earlier versions lack; English is used instead."""
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")

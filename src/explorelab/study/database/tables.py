@@ -134,6 +134,7 @@ blocks = Table(
     Column("n_trials", Integer, nullable=False),
     Column("start", Integer, nullable=False),  # where both dots are at first
     Column("begun_at", Float, nullable=False),
+    Column("advice", String(32), nullable=False, server_default=""),  # the kind of advice; "" if there is no such condition
     UniqueConstraint("person", "number"),
 )  # fmt: skip
 

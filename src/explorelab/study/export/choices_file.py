@@ -9,12 +9,12 @@ from explorelab.choices.writing import toml_of
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.export.cells import safe
-from explorelab.study.export.rows import Played
+from explorelab.study.export.rows import ARM, Played
 from explorelab.study.session.choice_fields import ANALYSED, exported_to
 from explorelab.tasks import Task
 from explorelab.tasks.noise import noise_kind
 
-COLUMNS = ("participant", "block", *exported_to(ANALYSED), "timing", "dynamic", "landscape", "start")
+CONDITIONS = ("timing", "dynamic", "landscape", "start")
 
 OUR_DYNAMICS = (
     "The dynamics neighbour and travel are explorelab's own: the paper mentions three and describes only the standard one."
@@ -24,9 +24,10 @@ ROBOTS = "These choices were made by robots in a pilot, not by people."
 BOTH = "Some participants are robots from a pilot: the column pilot says which."
 
 
-def columns(pilots: str) -> tuple[str, ...]:
+def columns(pilots: str, advice: bool = False) -> tuple[str, ...]:
     """The columns of choices.csv; if it has both robots and people, a column distinguishes them."""
-    return (*COLUMNS, "pilot") if pilots == "with" else COLUMNS
+    names = ("participant", "block", *exported_to(ANALYSED, advice), *CONDITIONS, *((ARM,) if advice else ()))
+    return (*names, "pilot") if pilots == "with" else names
 
 
 def task_toml(study: Study, played: Played, pilots: str) -> str:

@@ -66,6 +66,10 @@ VARIABLES: dict[str, Variable] = {
     "landscape": Variable("Name of the landscape; the table of landscapes has the squares' mean rewards."),
     "n_trials": Variable("How many choices the block has when it is complete.", "choices", 1),
     "start": Variable("Square on which both dots were before the block's first choice, from 0."),
+    "advice_arm": Variable(
+        "Condition of advice: none, impersonal (what UCL with the task's prior would do), personal (what is best for this "
+        "person and the adviser together), or one of these with -quiet (silent where little can be gained); empty: training."
+    ),
     "begun_at": Variable("When the block began, UTC.", "ISO 8601"),
     "event": Variable("What happened: hidden, visible, blur, focus, offline, online, pause, resume, ..."),
     "number": Variable("Number of the event in its page load, from 0.", least=0),

@@ -31,8 +31,20 @@ BLOCKS = (
 )  # fmt: skip
 OF_BLOCK = ("participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape")
 CHOICES = (*OF_BLOCK, *exported_to(ALL))
+ARM = "advice_arm"
+"""The column with the kind of advice, which only studies with advice have."""
 EVENTS = ("participant", "epoch", "number", "event", "block_number", "trial", "page_ms", "value", "received_at")
 LANDSCAPES = ("landscape", "arm", "x", "y", "mean_reward", "noise", "reward_variance")
+
+
+def block_columns(advice: bool) -> tuple[str, ...]:
+    """The columns of the table of blocks."""
+    return (*BLOCKS, ARM) if advice else BLOCKS
+
+
+def choice_columns(advice: bool) -> tuple[str, ...]:
+    """The columns of the complete table of choices."""
+    return (*OF_BLOCK, ARM, *exported_to(ALL, advice)) if advice else CHOICES
 
 
 @contextmanager
@@ -161,8 +173,14 @@ class _Count:
         return self._n if kind == "task" else None
 
 
-def block_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:
-    """A row of `BLOCKS` for each block that was begun."""
+def with_advice(connection: Connection, study: Study) -> bool:
+    """Whether advice is part of the study, or was when some block was played."""
+    advised = select(blocks.c.id).where(blocks.c.advice != "").limit(1)
+    return study.advice is not None or connection.execute(advised).first() is not None
+
+
+def block_rows(connection: Connection, included: Included, advice: bool = False) -> Iterator[tuple[Any, ...]]:
+    """A row of `block_columns` for each block that was begun."""
     counted = (
         select(func.count())
         .select_from(choices)
@@ -184,6 +202,7 @@ def block_rows(connection: Connection, included: Included) -> Iterator[tuple[Any
         yield (
             row.code, row.number + 1, count.number(row.person, row.number, row.kind), row.kind, row.dynamic, row.timing,
             row.deadline_ms, row.landscape, row.n_trials, row.start, row.begun_at, row.n_choices, row.n_missed,
+            *([row.advice] if advice else []),
         )  # fmt: skip
 
 
@@ -197,7 +216,7 @@ AROUND: Mapping[str, Callable[[ChoiceRead], Cell]] = {
 
 def cells_of(columns: Sequence[str], file: str) -> Callable[[ChoiceRead], tuple[Cell, ...]]:
     """A function that turns a choice into a row with these columns; the choice's own fields define theirs."""
-    known = {**AROUND, **exported_to(file)}
+    known = {**AROUND, **exported_to(file, advice=True)}
     cells = [known.get(name) or attrgetter(f"row.{name}") for name in columns]
     return lambda choice: tuple([cell(choice) for cell in cells])
 
@@ -207,7 +226,7 @@ def choices_of(connection: Connection, included: Included, study: Study) -> Iter
     told = (blocks.c.number, blocks.c.kind, blocks.c.dynamic, blocks.c.timing, blocks.c.deadline_ms, blocks.c.landscape)
     joined = included.of(choices).join(blocks, and_(blocks.c.person == choices.c.person, blocks.c.number == choices.c.block))
     query = (
-        select(people.c.code, people.c.pilot, *told, blocks.c.start, *choices.c)
+        select(people.c.code, people.c.pilot, *told, blocks.c.start, blocks.c.advice.label(ARM), *choices.c)
         .select_from(joined)
         .where(included.who)
         .order_by(choices.c.person, choices.c.block, choices.c.trial)

@@ -99,6 +99,7 @@ class _Export:
     ) -> None:
         self.study, self.connection, self.folder, self.shown = study, connection, folder, shown
         self.doubted, self.doubts = doubted, reasons_of(connection)
+        self.advice = rows.with_advice(connection, study)
         self.pilots, self.included = pilots, Included(pilots)
         self.tables: dict[str, tuple[str, int]] = {}
         self.columns: list[str] = []
@@ -155,8 +156,8 @@ class _Export:
         """Write the table of blocks; returns how many task blocks have choices, but fewer than planned."""
         kind, n_choices, n_trials = (rows.BLOCKS.index(name) for name in ("kind", "n_choices", "n_trials"))
         n_short = 0
-        with self._open("blocks", rows.BLOCKS) as table:
-            for row in rows.block_rows(self.connection, self.included):
+        with self._open("blocks", rows.block_columns(self.advice)) as table:
+            for row in rows.block_rows(self.connection, self.included, self.advice):
                 table.add(row)
                 n_short += row[kind] == "task" and 0 < row[n_choices] < row[n_trials]
         self.tables["blocks"] = (table.path.name, table.n)
@@ -164,11 +165,11 @@ class _Export:
 
     def _choices(self, bar: Progress) -> int:
         """Write every choice to the complete table, and task choices to choices.csv; returns how many of the latter."""
-        names = choices_file.columns(self.included.pilots)
+        names, every = choices_file.columns(self.included.pilots, self.advice), rows.choice_columns(self.advice)
         self.columns += names
-        cells, analysed = rows.cells_of(rows.CHOICES, ALL), rows.cells_of(names, ANALYSED)
+        cells, analysed = rows.cells_of(every, ALL), rows.cells_of(names, ANALYSED)
         without = self.doubts if self.doubted == "without" else {}
-        with self._open("choices", rows.CHOICES) as complete, Table(self.folder / "choices.csv", names) as task:
+        with self._open("choices", every) as complete, Table(self.folder / "choices.csv", names) as task:
             for choice in rows.choices_of(self.connection, self.included, self.study):
                 complete.add(cells(choice))
                 if choice.block is not None and choice.row.person not in without:

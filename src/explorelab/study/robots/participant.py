@@ -17,6 +17,7 @@ import numpy as np
 
 from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError
+from explorelab.study.advice.reasons import LATE
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
@@ -34,6 +35,13 @@ type Witness = Callable[[str, Mapping[str, Json], JsonObject], None]
 """Called with every answer that arrives: the path, what was sent, what came back."""
 
 
+class AdviceOffer(TypedDict):
+    """When a page asks for advice, and how long it waits."""
+
+    from_trial: int
+    within_ms: float
+
+
 class Block(TypedDict, total=False):
     """The block that a page is sent; `position`, `goal` and `trial` once it has begun."""
 
@@ -46,6 +54,7 @@ class Block(TypedDict, total=False):
     position: int
     goal: int
     trial: int
+    advice: AdviceOffer
 
 
 class RefusedError(ExplorelabError):
@@ -90,6 +99,14 @@ class Page:
         """The answer to a request of this page, retried until it comes."""
         return await self._ask(path, {"epoch": self.epoch, **fields})
 
+    async def once(self, path: str, **fields: Json) -> JsonObject | None:
+        """The answer to a request that is not worth repeating; None if none came."""
+        try:
+            response = await self._client.post(path, json={"epoch": self.epoch, **fields}, headers=self._headers)
+        except httpx.TransportError:
+            return None
+        return response.json() if response.status_code == 200 else None
+
     async def _ask(self, path: str, body: dict[str, Json]) -> JsonObject:
         attempt = 0
         while True:
@@ -132,8 +149,11 @@ class Player(Protocol):
     def begin(self, block: Block) -> None:
         """A block begins."""
 
-    def decide(self, block: Block, trial: int, position: int, goal: int) -> Decision:
-        """Which squares to click, and when; the blue dot is at the position, the yellow one at the goal."""
+    def decide(self, block: Block, trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
+        """Which squares to click, and when; the blue dot is at the position, the yellow one at the goal.
+
+        `advised` is the square that is shown as suggested, if one is.
+        """
 
     def learn(self, arm: int, reward: float) -> None:
         """A reward is shown."""
@@ -180,13 +200,28 @@ async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = N
             return state
 
 
+async def _advice(page: Page, block: Block, trial: int, began: float, speed: float) -> JsonObject:
+    """What a page reports of advice on this choice: shown if it arrived in time; nothing if there is none to ask for."""
+    offered = block.get("advice")
+    if offered is None or trial < offered["from_trial"]:
+        return {}
+    said = await page.once("/api/advice", block=block["number"], trial=trial)
+    shown_ms = round(speed * 1e3 * (time.perf_counter() - began), 1)
+    if said is None or (said["arm"] is not None and shown_ms > min(offered["within_ms"], block["deadline_ms"])):
+        return {"advice": LATE}
+    if said["arm"] is None:
+        return {"advice": said["reason"], "advice_seal": said["seal"]}
+    return {"advised": said["arm"], "advice": said["reason"], "advice_seal": said["seal"], "advice_shown_ms": shown_ms}
+
+
 async def play_block(page: Page, player: Player, block: Block, speed: float = 1.0) -> State:
     """Make the remaining choices of this block; returns the state after the last."""
     player.begin(block)
     position, goal, trial = block["position"], block["goal"], block["trial"]
     while True:
         began = time.perf_counter()
-        decision = player.decide(block, trial, position, goal)
+        advice = await _advice(page, block, trial, began, speed)
+        decision = player.decide(block, trial, position, goal, advice.get("advised"))
         while (elapsed := speed * 1e3 * (time.perf_counter() - began)) < block["deadline_ms"]:
             await asyncio.sleep((block["deadline_ms"] - elapsed) / (1e3 * speed))
         answer = await page.post(
@@ -197,6 +232,7 @@ async def play_block(page: Page, player: Player, block: Block, speed: float = 1.
             clicks=[list(click) for click in decision.clicks],
             elapsed_ms=round(elapsed, 1),
             pauses=0,
+            **advice,
         )
         player.learn(answer["arm"], answer["reward"])
         position, goal, trial = answer["position"], answer["goal"], trial + 1

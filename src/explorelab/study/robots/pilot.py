@@ -27,6 +27,8 @@ SITUATED: Mapping[str, float] = {
     "stickiness": 0.5, "travel_cost": 1.0, "novelty": 0.5, "lapse": 0.02,
 }  # fmt: skip
 """The situated robots' parameters scatter around these values, for rewards of the paper's size."""
+FOLLOW = 0.5
+"""The probability that a robot follows advice."""
 SCATTER = 0.2
 """Standard deviation of the logarithm of every parameter."""
 
@@ -51,10 +53,10 @@ class Piloted(NamedTuple):
 class Robot:
     """An agent that plays: a mind to decide with and a hand to click with."""
 
-    def __init__(self, agent: Agent, study: Study, seed: Sequence[int]) -> None:
+    def __init__(self, agent: Agent, study: Study, seed: Sequence[int], follow: float = FOLLOW) -> None:
         from explorelab.study.robots.minds import Mind
 
-        self._mind, self._study, self._seed = Mind(agent, study), study, tuple(seed)
+        self._mind, self._study, self._seed, self._follow = Mind(agent, study), study, tuple(seed), follow
         self._heading: int | None = None
         """The square that a traveller is on the way to; None if any square is reached at once."""
 
@@ -67,8 +69,8 @@ class Robot:
             raise InputError(f"the server runs another study: its grid is {size}, expected {here}.")
         self._mind.begin(block["n_trials"])
 
-    def decide(self, block: Block, trial: int, position: int, goal: int) -> Decision:
-        """The agent's choice, clicked; the same for the same seed and the same rewards before.
+    def decide(self, block: Block, trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
+        """The agent's choice, or the square advised, clicked; the same for the same seed, rewards and advice before.
 
         A traveller keeps its goal until it is reached, as the paper's agents do on a graph.
         """
@@ -81,7 +83,10 @@ class Robot:
         chances = np.cumsum(self._mind.probabilities(trial, position, allowed))
         drawn = int(np.searchsorted(chances, rng.uniform() * chances[-1], side="right"))
         travels = block["dynamic"] == "travel"
-        decision = hand(goal if travels and goal != position else drawn, allowed, block["deadline_ms"], rng)
+        aim = goal if travels and goal != position else drawn
+        if advised is not None and np.random.default_rng([*self._seed, block["number"], trial, 1]).uniform() < self._follow:
+            aim = advised
+        decision = hand(aim, allowed, block["deadline_ms"], rng)
         # If nobody clicks, the yellow dot stays where it was, and the blue one moves on towards it.
         self._heading = (goal if decision.goal is None else decision.goal) if travels else None
         return decision
@@ -101,17 +106,20 @@ def run_pilot(
     agents: Sequence[str | Agent] | None = None,
     speed: float | None = None,
     progress: bool | None = None,
+    follow: float = FOLLOW,
 ) -> Piloted:
     """Let robots take part in the study served at this address.
 
     `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
     situated. They wait for the clock as people do; with `speed` it runs that many times faster, and the server then doubts
-    their times. The same seed gives the same agents, and the same choices as long as rewards are the same.
+    their times. They follow advice with the probability `follow`. The same seed gives the same agents, and the same choices
+    as long as rewards and advice are the same.
     """
     n, seed = checks.whole("people", people, at_least=1), checks.whole("seed", seed, at_least=0)
     fast = 1.0 if speed is None else float(checks.real("speed", speed, above=0))
+    follow = float(checks.real("follow", follow, at_least=0, at_most=1))
     casts = cast(study, n, seed, agents)
-    robots = [Robot(agent, study, (seed, number)) for number, agent in enumerate(casts)]
+    robots = [Robot(agent, study, (seed, number), follow) for number, agent in enumerate(casts)]
     _warm_up(robots, study)
     try:
         return asyncio.run(_pilot(base_url, study, robots, [described(agent) for agent in casts], pilot_key, fast, progress))

@@ -5,21 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorelab._support.counted import counted
+from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import open_store, remembered
-from explorelab.study.robots.pilot import Piloted, run_pilot
+from explorelab.study.robots.pilot import FOLLOW, Piloted, run_pilot
 from explorelab.study.server.serve import serving
 
 
-def pilot(folder: Path, people: int, url: str, seed: int) -> str:
+def pilot(folder: Path, people: int, url: str, seed: int, follow: float | None = None) -> str:
     """Run the robots and return a summary of what they did."""
     study, key = _key_of(folder)
+    if follow is not None and study.advice is None:
+        raise InputError(f"--follow is for studies with advice, but {folder / 'study.toml'} has no table [advice].")
+    following = FOLLOW if follow is None else follow
     if url:
-        done = run_pilot(url, study, people=people, seed=seed, pilot_key=key)
+        done = run_pilot(url, study, people=people, seed=seed, pilot_key=key, follow=following)
     else:
-        with serving(folder) as own:
-            done = run_pilot(own, study, people=people, seed=seed, pilot_key=key)
+        with serving(folder, with_advice=True) as own:
+            done = run_pilot(own, study, people=people, seed=seed, pilot_key=key, follow=following)
     return "\n".join(_summary(done))
 
 

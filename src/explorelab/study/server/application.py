@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
@@ -19,6 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin.admin_routes import admin_router
 from explorelab.study.admin.office import Office
+from explorelab.study.advice.adviser_link import PROGRAM
+from explorelab.study.advice.desk import AdviceDesk
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, from_http, invalid, misshapen, refusal
 from explorelab.study.database.store import Store
@@ -38,17 +40,26 @@ failures = logging.getLogger("explorelab.study.failures")
 
 
 def create_app(
-    study: Study, store: Store, *, admin_password: str, public_origin: str = "", now: Callable[[], float] | None = None
+    study: Study,
+    store: Store,
+    *,
+    admin_password: str,
+    public_origin: str = "",
+    now: Callable[[], float] | None = None,
+    adviser: Sequence[str] = PROGRAM,
 ) -> FastAPI:
-    """The application for a study on its database; closing the application closes the database."""
+    """The application for a study on its database; closing the application closes the database.
+
+    `adviser` is the program that computes advice.
+    """
     check_built()
 
     context = Context(study, store, now or told_clock())
-    pulse = Pulse(store, context.now)
+    pulse, desk = Pulse(store, context.now), AdviceDesk(context, adviser)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with pulse.beating():
+        async with pulse.beating(), desk.open():
             yield
         store.close()
 
@@ -57,7 +68,7 @@ def create_app(
         title=study.title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
         redirect_slashes=False,
     )  # fmt: skip
-    app.state.reception = Reception(context)
+    app.state.reception = Reception(context, desk)
     app.state.office = Office(context, admin_password, public_origin, pulse.notices)
     app.include_router(participant_router)
     app.include_router(admin_router)

@@ -15,8 +15,8 @@ from explorelab.study.server import reception
 from explorelab.study.server.reception import Reception
 from explorelab.study.session import transactions
 from explorelab.study.session.choice_fields import Choosing
-from explorelab.study.session.questions import Arriving, Beginning, Consenting, FromPage, Telling, Withdrawing
-from explorelab.study.session.screens import Arrived, Chosen, Shown, Texts, Told
+from explorelab.study.session.questions import Advising, Arriving, Beginning, Consenting, FromPage, Telling, Withdrawing
+from explorelab.study.session.screens import Advised, Arrived, Chosen, Shown, Texts, Told
 
 
 class Healthy(BaseModel):
@@ -73,12 +73,24 @@ async def consent(asked: Consenting, caller: Caller) -> Shown:
 
 async def begin(asked: Beginning, caller: Caller) -> Shown:
     """Begin the next block."""
-    return Shown(state=await caller.write(transactions.begin, asked))
+    begun = Shown(state=await caller.write(transactions.begin, asked))
+    caller.desk.prepare(caller.code)
+    return begun
 
 
 async def choice(asked: Choosing, caller: Caller) -> Chosen:
     """Store a choice and draw its reward; a repeated request gets the same answer."""
-    return await caller.write(transactions.choose, asked)
+    caller.desk.check(caller.code, asked)
+    chosen = await caller.write(transactions.choose, asked)
+    # Begins once this answer has been sent: nobody waits for it.
+    caller.desk.prepare(caller.code)
+    return chosen
+
+
+async def advice(asked: Advising, caller: Caller) -> Advised:
+    """The suggestion for a choice, if it is ready in time; nothing changes."""
+    await caller.read(transactions.attend, asked)
+    return await caller.desk.ask(caller.code, asked.block, asked.trial)
 
 
 async def tell(asked: Telling, caller: Caller) -> Told:
@@ -104,6 +116,7 @@ ROUTES = (
     ("POST", "/consent", consent),
     ("POST", "/begin", begin),
     ("POST", "/choice", choice),
+    ("POST", "/advice", advice),
     ("POST", "/events", tell),
     ("POST", "/finish", finish),
     ("POST", "/withdraw", withdraw),

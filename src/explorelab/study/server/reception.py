@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from explorelab.study.advice.desk import AdviceDesk
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, no_token
 from explorelab.study.database.store import remembered
@@ -31,6 +32,7 @@ class Caller(NamedTuple):
 
     context: Context
     code: str
+    desk: AdviceDesk
 
     async def write[Asked, T](self, work: Work[Asked, T], asked: Asked) -> T:
         """The result of the request, once it is on disk."""
@@ -46,8 +48,8 @@ class Caller(NamedTuple):
 class Reception:
     """Admits people and answers their requests."""
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, context: Context, desk: AdviceDesk) -> None:
+        self.context, self.desk = context, desk
         self._pilot_key = pilot_key_of(context)
         server = context.study.server
         self._arrivals = InProcess(Limit("arrivals", server.arrivals_per_minute, 60.0))
@@ -62,7 +64,7 @@ class Reception:
         if code is None:
             raise no_token()
         self._requests.count(code, self.context.now())
-        return Caller(self.context, code)
+        return Caller(self.context, code, self.desk)
 
     async def arrive(self, asked: Arriving, address: str, pilot_key: str) -> Arrived:
         """The token of the person who opened the page, and what it shows first."""

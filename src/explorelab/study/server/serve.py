@@ -270,8 +270,11 @@ def _keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of a server of this study, which runs in this process on a free port until the block ends."""
+def serving(folder: Path, *, with_advice: bool = False) -> Iterator[str]:
+    """The address of a server of this study, which runs in this process on a free port until the block ends.
+
+    With advice, the block begins when the first advice can be computed, which may take minutes.
+    """
     import threading
 
     import uvicorn
@@ -285,7 +288,12 @@ def serving(folder: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     password = os.environ.get(PASSWORD) or secrets.token_urlsafe(12)
-    served = partial(application, study, folder.resolve(), password)
+    applications: list[Any] = []
+
+    def served() -> object:
+        applications.append(application(study, folder.resolve(), password))
+        return applications[0]
+
     config = uvicorn.Config(served, port=port, **settings_of_server([]))
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -294,6 +302,8 @@ def serving(folder: Path) -> Iterator[str]:
         if not thread.is_alive():
             raise InputError(f"the study in {folder} could not be served; start it with `explorelab study serve {folder}`.")
         time.sleep(0.02)
+    while with_advice and study.advice is not None and not applications[0].state.reception.desk.is_ready:
+        time.sleep(0.1)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:

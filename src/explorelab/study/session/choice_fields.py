@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field, create_model
 from sqlalchemy import Boolean, Float, Integer, String, Text
 from sqlalchemy.types import TypeEngine
 
+from explorelab.study.advice.reasons import WHY
+from explorelab.study.advice.record import was_followed, was_shown, why
 from explorelab.study.session.questions import Click, FromPage, Milliseconds, Number
 
 MILLISECONDS, POINTS, CLICKS = "milliseconds", "points", "clicks"
@@ -96,6 +98,8 @@ class ChoiceField:
     """The files it is exported to."""
     cell: Callable[[ChoiceRead], Cell] | None = None
     """How the exported value is computed; None if it is the stored one."""
+    of_advice: bool = False
+    """Whether it is about advice: then it is exported only from studies with advice."""
 
     @property
     def to_keep(self) -> Callable[[ChoiceMade], Cell]:
@@ -196,6 +200,36 @@ FIELDS = (
         name="by_hand", asked=Annotated[int, Field(ge=0, le=200)] | None, default=None, files=(),
     ),  # the flag synthetic is what is kept of it
     ChoiceField(
+        name="advised", description="Square that was suggested, from 0 (under travel, a goal); empty: none.", of_advice=True,
+        asked=Number | None, default=None, column=Integer, nullable=True, files=(ALL, ANALYSED),
+    ),
+    ChoiceField(
+        name="advice_shown", least=0, most=1, of_advice=True, files=(ALL, ANALYSED),
+        cell=lambda choice: was_shown(choice.row),
+        description="1: the suggestion was on the screen before the first click; 0: it was not, or there was none; "
+        "empty: training.",
+    ),
+    ChoiceField(
+        name="followed", least=0, most=1, of_advice=True, files=(ALL, ANALYSED),
+        cell=lambda choice: was_followed(choice.row),
+        description="1: the person chose the square that was shown as suggested; 0: they did not; empty: none was shown.",
+    ),
+    ChoiceField(
+        name="advice", of_advice=True, asked=Literal[tuple(WHY)] | None, default=None, column=String(32), nullable=True,
+        kept=lambda made: why(made.block, made.report),
+        description="Why a square was suggested or not: "
+        + "; ".join(f"{word} ({told})" for word, told in WHY.items())
+        + ".",
+    ),
+    ChoiceField(
+        name="advice_shown_ms", unit=MILLISECONDS, least=0, of_advice=True, asked=Milliseconds | None, default=None,
+        column=Float, nullable=True,
+        description="From the start of the choice's clock until the suggestion was drawn; empty: it was not.",
+    ),
+    ChoiceField(
+        name="advice_seal", asked=Annotated[str, Field(max_length=64)] | None, default=None, files=(),
+    ),  # proves that the server gave the advice
+    ChoiceField(
         name="epoch", description="Which of the person's page loads it was, from 1.", least=1,
         column=Integer, kept=lambda made: made.person.epoch,
     ),
@@ -217,9 +251,9 @@ FIELDS = (
 KEPT = tuple((field.name, field.to_keep) for field in FIELDS if field.column is not None)
 
 
-def exported_to(file: str) -> dict[str, Callable[[ChoiceRead], Cell]]:
+def exported_to(file: str, advice: bool = False) -> dict[str, Callable[[ChoiceRead], Cell]]:
     """The columns that a file has of a choice itself, and what is in them."""
-    return {field.name: field.to_export for field in FIELDS if file in field.files}
+    return {field.name: field.to_export for field in FIELDS if file in field.files and (advice or not field.of_advice)}
 
 
 def _asked() -> Any:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from explorelab.study.advice.record import check_advice
 from explorelab.study.config.design import BlockPlan, Study, reward
 from explorelab.study.database.refusals import invalid, not_now, out_of_order
 from explorelab.study.database.tables import Block, Person, blocks, choices, people
@@ -62,6 +63,10 @@ class Report(Protocol):
     attempt: int
     by_hand: int | None
     """How many clicks came from a mouse, a finger or a key; None if the page does not say."""
+    advised: int | None
+    advice: str | None
+    advice_shown_ms: float | None
+    """The suggestion, why it was made or not, and when it was drawn: see `advice.record`."""
 
 
 class LastChoice(Protocol):
@@ -192,6 +197,7 @@ def _check(study: Study, block: Block, place: Place, report: Report) -> None:
         raise invalid(f"A click counts until the {block.deadline_ms} ms of its choice are up, {late}.")
     if report.by_hand is not None and report.by_hand > len(report.clicks):
         raise invalid(f"by_hand must be at most the number of clicks, {len(report.clicks)}, got {report.by_hand}.")
+    check_advice(block, allowed, study.n_arms, report)
 
 
 def slack_s(clock_ms: float) -> float:

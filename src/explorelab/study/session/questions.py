@@ -49,6 +49,13 @@ class Beginning(FromPage):
     block: Number
 
 
+class Advising(FromPage):
+    """A request for advice on a choice."""
+
+    block: Number
+    trial: Number
+
+
 class Happened(Asked):
     """An event on a page."""
 

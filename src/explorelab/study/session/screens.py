@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
 from explorelab._support.written_numbers import JsonObject
+from explorelab.study.advice.only_with_advice import OnlyWithAdvice
+from explorelab.study.advice.reasons import NONE
 from explorelab.study.config.design import Completion, Study
 from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import template_labels, texts_for
@@ -26,7 +28,16 @@ class Sent(BaseModel):
     model_config = ConfigDict(json_schema_serialization_defaults_required=True, use_attribute_docstrings=True)
 
 
-class BlockShown(Sent):
+class AdviceOffered(Sent):
+    """When the page may ask for advice, and until when it shows it."""
+
+    from_trial: int
+    """The first choice that is advised, counted from 0."""
+    within_ms: int
+    """Advice that arrives later on the choice's clock is not shown."""
+
+
+class BlockShown(OnlyWithAdvice, Sent):
     """The current or next block."""
 
     number: int
@@ -46,6 +57,8 @@ class BlockShown(Sent):
     goal: int | None = None
     last_reward: float | None = None
     points_block: float | None = None
+    advice: AdviceOffered | None = None
+    """Only sent where there is advice."""
 
 
 class PaymentShown(Sent):
@@ -110,6 +123,16 @@ class Chosen(Sent):
     """What follows, when the block is over."""
 
 
+class Advised(Sent):
+    """Advice on a choice."""
+
+    arm: int | None
+    """The suggested square; null for silence."""
+    reason: str
+    seal: str
+    """To be reported with the choice, together with the advice."""
+
+
 class Told(BaseModel):
     """How many events were new."""
 
@@ -165,6 +188,12 @@ def state_of(connection: Connection, study: Study, person: Person) -> State:
     return state
 
 
+def _offered(study: Study, arm: str) -> AdviceOffered | None:
+    if study.advice is None or arm in ("", NONE):
+        return None
+    return AdviceOffered(from_trial=study.advice.from_choice - 1, within_ms=study.advice.within_ms)
+
+
 def _completion(completion: Completion, person: Person) -> CompletionShown:
     """How this person leaves; without a platform that identifies them, with a code that does."""
     code, redirect = completion.code, completion.redirect
@@ -182,7 +211,7 @@ def _block(connection: Connection, study: Study, person: Person) -> BlockShown:
     shown = BlockShown(
         number=person.block, n_blocks=len(plans), kind=plan.kind, number_of_kind=kinds[: person.block].count(plan.kind),
         n_of_kind=kinds.count(plan.kind), dynamic=plan.dynamic, deadline_ms=plan.deadline_ms, n_trials=plan.n_trials,
-        width=study.width, height=study.height,
+        width=study.width, height=study.height, advice=_offered(study, plan.advice),
     )  # fmt: skip
     block = game.block_of(connection, person, person.block) if person.begun else None
     if block is not None:

@@ -42,6 +42,11 @@ def look(connection: Connection, study: Study, code: str, asked: FromPage, now: 
     return _state_in_time(connection, study, person, now)
 
 
+def attend(connection: Connection, study: Study, code: str, asked: FromPage, now: Clock) -> None:
+    """Refuse a page that has been replaced; nothing changes."""
+    participants.found(connection, code, asked.epoch, locked=False)
+
+
 def consent(connection: Connection, study: Study, code: str, asked: Consenting, now: Clock) -> State:
     """What to show after an answer to the consent text."""
     person = participants.found(connection, code, asked.epoch)

@@ -1,0 +1,267 @@
+"""The companion: thinks along with one person, choice by choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import jax
+import numpy as np
+import xarray as xr
+
+from explorelab._support import checks
+from explorelab._support.door import door
+from explorelab.agents import Agent
+from explorelab.choices.table import NOWHERE
+from explorelab.companions import points as compiled
+from explorelab.companions.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
+from explorelab.companions.posterior import (
+    FOLLOWING,
+    METHODS,
+    Posterior,
+    Settings,
+    before,
+    in_new_block,
+    renewed,
+    reweighed,
+    taught,
+)
+from explorelab.companions.scene import Scene, scene_on
+from explorelab.errors import InputError
+from explorelab.fitting.results import on_natural_scale
+from explorelab.tasks import Task
+
+if TYPE_CHECKING:
+    from explorelab.companions.assessment import Assessment
+
+INTERVAL = 1.959964
+"""Standard deviations to either side of the mean that hold 95 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class Companion:
+    """What is known of one person. Every change gives a new companion and leaves the old one as it was."""
+
+    scene: Scene
+    settings: Settings
+    past: Past
+    posterior: Posterior
+    horizon: int
+    task: Task | None = None
+    """The task with its true means, if known; regret needs them."""
+    _thought: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        n_blocks = len(self.past.blocks)
+        return f"<Companion {self.scene.agent.name}: {self.past.n_scored} choices, block {n_blocks}, trial {self.past.t}>"
+
+    # Learning about the person ----------------------------------------------------------------------------------------
+
+    def observe(
+        self,
+        arm: int | None = None,
+        reward: float | None = None,
+        *,
+        available: Sequence[bool] | np.ndarray | None = None,
+        forced: bool = False,
+        missed: bool = False,
+        advised: int | None = None,
+        unseen: bool = False,
+    ) -> Companion:
+        """The companion after one trial.
+
+        Parameters
+        ----------
+        arm
+            Arm that was sampled, from 0; None if none was, which only a missed trial allows.
+        reward
+            Its reward.
+        available
+            Which arms could be chosen, one truth value for each; None for all.
+        forced
+            Whether the arm was given, so that it says nothing about the person.
+        missed
+            Whether the person gave no answer: nothing was sampled, or an arm was sampled for them.
+        advised
+            Arm that had been suggested to them, if one was.
+        unseen
+            Whether the reward was not shown: the choice says something about the person, who learned nothing from it.
+        """
+        trial = checked_trial(self.n_arms, arm, reward, available, forced, missed, advised, unseen)
+        with jax.enable_x64(True):
+            posterior = self.posterior
+            if trial.scored:
+                log_probs = self._log_probs(trial)
+                self._check_possible(log_probs, trial)
+                posterior = reweighed(posterior, log_probs, trial)
+            posterior = taught(self.scene, posterior, self.past, trial)
+            past = self.past.after(trial)
+            posterior = renewed(self.scene, posterior, past, self.settings)
+        return replace(self, past=past, posterior=posterior, _thought={})
+
+    def next_block(self, start: int | None = None, task: Task | None = None) -> Companion:
+        """The companion before the same person's next block: beliefs begin anew, what is known of the person stays.
+
+        Parameters
+        ----------
+        start
+            Arm where they stand before the first trial, if anywhere.
+        task
+            The task of the block, if its means are others.
+        """
+        at = checked_arm(self.n_arms, "start", start)
+        with jax.enable_x64(True):
+            posterior = in_new_block(self.scene, self.posterior)
+        return replace(
+            self, past=self.past.with_block(at), posterior=posterior, task=self.task if task is None else task, _thought={}
+        )
+
+    # What is known ----------------------------------------------------------------------------------------------------
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return self.scene.layout.n_arms
+
+    @property
+    def estimates(self) -> xr.Dataset:
+        """Mean, standard deviation and 95 % interval of every parameter; `z_mean` and `z_covariance` in standard units.
+
+        The interval is the normal one on the parameter's own scale; `estimate` is its middle, in natural units.
+        """
+        weight, z = self.posterior.weight, np.asarray(self.posterior.points.z)
+        mean = weight @ z
+        away = z - mean
+        covariance = (away.T * weight) @ away
+        sd, space = np.sqrt(np.diagonal(covariance)), self.scene.space
+        low, middle, high = (on_natural_scale(space, self._inside(mean + k * sd)) for k in (-INTERVAL, 0.0, INTERVAL))
+        names = list(self.scene.names)
+        return xr.Dataset(
+            {
+                "estimate": ("parameter", middle),
+                "low": ("parameter", low),
+                "high": ("parameter", high),
+                "z_mean": ("parameter", mean),
+                "z_sd": ("parameter", sd),
+                "z_covariance": (("parameter", "parameter_2"), covariance),
+                "n_effective": ((), self.posterior.n_effective, {"long_name": "effective number of points"}),
+            },
+            coords={"parameter": names, "parameter_2": names},
+        )
+
+    @property
+    def next_choice(self) -> np.ndarray:
+        """Probability of each arm on the next trial, if all are available and nothing is advised."""
+        return self.predict()
+
+    def predict(self, available: Sequence[bool] | np.ndarray | None = None, advised: int | None = None) -> np.ndarray:
+        """Probability of each arm on the next trial.
+
+        Parameters
+        ----------
+        available
+            Which arms can be chosen, one truth value for each; None for all.
+        advised
+            Arm that is suggested to the person, if one is.
+        """
+        trial = Trial(available=checked_offer(self.n_arms, available), advised=checked_arm(self.n_arms, "advised", advised))
+        own = self.posterior.weight @ np.exp(self._log_probs(trial))
+        if trial.advised == NOWHERE:
+            return own
+        follow = self.follow_probability
+        return follow * (np.arange(self.n_arms) == trial.advised) + (1 - follow) * own
+
+    @property
+    def follow_probability(self) -> float:
+        """Expected probability that the person follows advice; 0.5 as long as there was none."""
+        return float(self.posterior.following @ FOLLOWING)
+
+    @property
+    def phenotype(self) -> dict[str, float]:
+        """Probability of each form of regret (linear, power, log, none) at the end of the block; needs the task's means."""
+        from explorelab.companions.assessment import phenotype
+
+        return phenotype(self)
+
+    def assessment(self) -> Assessment:
+        """How the person is doing: form of regret, regret so far and to come, alone and advised, and weaknesses."""
+        from explorelab.companions.assessment import assessed
+
+        return assessed(self)
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _log_probs(self, trial: Trial) -> np.ndarray:
+        """Log-probability of every arm on the next trial, at every point."""
+        available = offered(trial, self.n_arms)
+        key = available.tobytes()
+        if key not in self._thought:
+            with jax.enable_x64(True):
+                now = np.int32(self.past.t), np.int32(self.past.position), available
+                found = compiled.log_probs(self.scene.model, self.posterior.points, *now)
+                self._thought[key] = np.asarray(found)
+        return self._thought[key]
+
+    def _inside(self, z: np.ndarray) -> np.ndarray:
+        return np.clip(z, self.scene.numbers.low, self.scene.numbers.high)
+
+    def _check_possible(self, log_probs: np.ndarray, trial: Trial) -> None:
+        """Raise if no point can have made this choice."""
+        counts = (log_probs[:, trial.arm] > -np.inf) & (self.posterior.weight > 0)
+        if not counts.any() and trial.advised != trial.arm:
+            name = self.scene.agent.name
+            raise InputError(
+                f"{name} gives the choice of arm {trial.arm} on trial {self.past.t} probability zero, whatever its "
+                f"parameters: let it lapse ({name}+lapse), or use another agent."
+            )
+
+
+@door
+def companion(
+    agent: str | Agent | None = None,
+    group: xr.DataTree | None = None,
+    task: Task | None = None,
+    *,
+    horizon: int = 90,
+    method: Literal["laplace", "particles"] = "laplace",
+    n_points: int = 512,
+    seed: int = 0,
+) -> Companion:
+    """A companion for somebody who has not chosen yet: the live posterior of one person's parameters.
+
+    `mind = mind.observe(arm=37, reward=22.0)` after every choice; `mind.next_block()` before the person's next block. Then
+    `mind.estimates`, `mind.next_choice` and `mind.follow_probability` say what is known.
+
+    Parameters
+    ----------
+    agent
+        Agent that models the person, or its name; by default the group's, or "stochastic-ucl".
+    group
+        Fit of the agent to other people by "em" or "nuts": what is expected of a person; None for the weak prior of `fit`.
+    task
+        The task that the person plays; its means are used for the units of rewards and for regret, never for advice.
+    horizon
+        Number of choices in a block.
+    method
+        "laplace" (points drawn by importance around the most probable ones) or "particles" (resampled and moved).
+    n_points
+        Number of points that carry the posterior.
+    seed
+        Same seed, same result.
+    """
+    if task is None:
+        raise InputError("a companion needs the task that the person plays: pass task.")
+    checks.one_of("method", method, METHODS)
+    settings = Settings(
+        method, checks.whole("n_points", n_points, at_least=8, at_most=2**20), checks.whole("seed", seed, at_least=0)
+    )
+    horizon = checks.whole("horizon", horizon, at_least=1, at_most=checks.MANY)
+    mind = begun(scene_on(task, agent, group, horizon), settings, horizon, task)
+    return mind if task.start is None else replace(mind, past=Past(starts=(task.start,)))
+
+
+def begun(scene: Scene, settings: Settings, horizon: int, task: Task | None = None) -> Companion:
+    """A companion before the person's first choice."""
+    with jax.enable_x64(True):
+        return Companion(scene, settings, Past(), before(scene, settings), horizon, task)

@@ -1,0 +1,97 @@
+"""Advisers for a study: made from its settings, and led through a person's choices.
+
+Advisers never change, and the same choices always lead to the same advice: whoever is forgotten is led through again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from explorelab.agents import Agent
+from explorelab.agents.named.ucl import deterministic_ucl
+from explorelab.choices.table import Layout
+from explorelab.companions.advice import POLICIES, Adviser, Suggestion, adviser_for
+from explorelab.companions.expert import KERNEL, prior_for
+from explorelab.companions.live import Companion, companion
+from explorelab.companions.past import Past
+from explorelab.study.advice.messages import Moment, Told
+from explorelab.study.advice.recipe import Recipe
+
+
+class Played(NamedTuple):
+    """An adviser after some of a person's choices."""
+
+    adviser: Adviser
+    n: int = 0
+    """Choices that it knows."""
+    block: int = -1
+    """The number of the block in play; -1 before the first."""
+
+
+class Advisers:
+    """Advisers for people who have not chosen yet, one for each policy."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._noise_var = float(np.mean([task.noise.var for task in recipe.tasks])) or 1.0
+        self.new = cache(self._new)
+
+    def _new(self, policy: str) -> Played:
+        """An adviser for somebody who has not chosen yet."""
+        recipe, task = self._recipe, self._recipe.tasks[0]
+        layout = Layout(task.n_arms, task.places, self._noise_var)
+        mind = self._mind if POLICIES[policy].personal else None
+        return Played(adviser_for(policy, self._expert, layout, self._noise_var, recipe.horizon, mind))
+
+    @property
+    def _expert(self) -> Agent:
+        prior = self._recipe.prior
+        if prior is None:
+            return prior_for(list(self._recipe.tasks))
+        kernel = {"kernel": KERNEL} if "length_scale" in prior else {}
+        return deterministic_ucl(**prior, **kernel, ties="random")  # type: ignore[arg-type]
+
+    @property
+    def _mind(self) -> Companion:
+        recipe = self._recipe
+        return companion(recipe.agent, recipe.group, recipe.tasks[0], horizon=recipe.horizon, n_points=recipe.n_points)
+
+
+def led_on(played: Played, moment: Moment) -> Played:
+    """The adviser once it has been told what is new, in the block that is being played."""
+    for told in moment.news:
+        played = _observed(_in_block(played, told.block, told.start), told)
+    return _in_block(played, moment.block, moment.start)
+
+
+def suggestion(played: Played, moment: Moment) -> Suggestion:
+    """What the adviser suggests for the next choice."""
+    return played.adviser.suggest(_mask(moment.near, played.adviser.layout.n_arms))
+
+
+def _in_block(played: Played, block: int, start: int) -> Played:
+    if played.block == block:
+        return played
+    if played.block == -1:
+        past = Past(starts=(start,))
+        mind = played.adviser.mind
+        adviser = replace(played.adviser, past=past, mind=None if mind is None else replace(mind, past=past))
+    else:
+        adviser = played.adviser.next_block(start)
+    return played._replace(adviser=adviser, block=block)
+
+
+def _observed(played: Played, told: Told) -> Played:
+    available = _mask(told.near, played.adviser.layout.n_arms)
+    adviser = played.adviser.observe(
+        told.arm, told.reward, available=available, missed=told.missed, advised=told.advised
+    )  # fmt: skip
+    return played._replace(adviser=adviser, n=played.n + 1)
+
+
+def _mask(near: tuple[int, ...] | None, n_arms: int) -> np.ndarray | None:
+    return None if near is None else np.isin(np.arange(n_arms), near)

@@ -1,0 +1,107 @@
+"""Advisers are led through stored choices: from the beginning or step by step, they say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import explorelab as xl
+from explorelab.study.advice import room as rooms
+from explorelab.study.advice.advisers import Advisers
+from explorelab.study.advice.messages import Answer, Job, Moment, Told
+from explorelab.study.advice.recipe import Recipe
+from explorelab.study.advice.room import Room, warm_up
+from explorelab.study.advice.told import moment_of
+from explorelab.study.database.tables import choices
+from tests.support.study.advised import advised_study, in_task, sealed
+from tests.support.study.lab import Lab
+
+TASK = xl.tasks.grid([[1.0, 4.0, 9.0], [3.0, 8.0, 12.0], [2.0, 5.0, 7.0]], noise_var=1.0)
+POLICIES = ("impersonal", "personal", "personal-quiet")
+
+
+@pytest.fixture(scope="module")
+def advisers() -> Advisers:
+    return Advisers(Recipe((TASK,), 6, 2, ("none", *POLICIES), "stochastic-ucl", None, None, 8))
+
+
+def told(trial: int, block: int = 0, advised: int | None = None) -> Told:
+    arm = (5 * trial + 2 * block) % 9
+    near = (arm, (arm + 1) % 9, (arm + 3) % 9) if block else None
+    return Told(block, 4, arm, float(TASK.means[arm]), trial == 3, near, advised)
+
+
+def moment(policy: str, news: tuple[Told, ...], known: int = 0, person: int = 1) -> Moment:
+    block = news[-1].block if news else 0
+    return Moment(person, policy, block, known + len(news), 4, None, known, news)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_adviser_that_was_told_step_by_step_says_what_one_says_that_was_told_at_once(
+    advisers: Advisers, policy: str
+) -> None:
+    trials = [told(trial) for trial in range(4)] + [told(trial, block=1, advised=3) for trial in range(3)]
+    room, steps = Room(advisers), []
+    for known in range(len(trials)):
+        steps.append(room.answer(Job(0, moment(policy, (trials[known],), known) if known else moment(policy, ())), 0.0))
+        if known == 0:
+            room.answer(Job(0, moment(policy, (trials[0],))), 0.0)
+    at_once = [Room(advisers).answer(Job(0, moment(policy, tuple(trials[: n + 1]))), 0.0) for n in range(1, len(trials))]
+    assert steps[1:] == at_once
+    assert len({answer.arm for answer in at_once}) > 1
+
+
+def test_the_arm_none_is_silent(advisers: Advisers) -> None:
+    assert Room(advisers).answer(Job(3, moment("none", ())), 0.0) == Answer(3, None, "none")
+
+
+def test_whoever_is_not_known_there_must_be_told_from_the_beginning(advisers: Advisers) -> None:
+    room = Room(advisers)
+    assert room.answer(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
+    room.answer(Job(0, moment("impersonal", (told(0), told(1)))), 0.0)
+    assert not room.answer(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
+    assert room.answer(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
+
+
+def test_people_are_forgotten_when_they_are_silent_or_too_many(advisers: Advisers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "MOST_PEOPLE", 3)
+    room = Room(advisers)
+    for person in range(10):
+        room.answer(Job(0, moment("impersonal", (), person=person)), float(person))
+        assert len(room) <= 3
+    room.answer(Job(0, moment("impersonal", (), person=99)), 9.0 + rooms.SILENT_S)
+    assert len(room) == 1
+
+
+def test_one_persons_trouble_is_not_everyones(advisers: Advisers) -> None:
+    room = Room(advisers)
+    broken = told(0)._replace(arm=77)
+    assert room.answer(Job(1, moment("impersonal", (broken,))), 0.0) == Answer(1, None, "failed")
+    assert room.answer(Job(2, moment("impersonal", (told(0),), person=2)), 0.0).reason == "best"
+
+
+def test_warming_up_plays_every_policy_through(advisers: Advisers) -> None:
+    warm_up(advisers, advisers._recipe._replace(policies=("none", "impersonal")))
+
+
+def test_advisers_are_told_what_is_stored_and_only_what_was_on_the_screen(tmp_path: Path) -> None:
+    lab = Lab(advised_study(task_dynamics=("travel",)), tmp_path)
+    tab = in_task(lab)
+    start = tab.state["block"]["start"] if "start" in tab.state["block"] else tab.state["block"]["position"]
+    goal = 0 if start > 50 else 99
+    tab.choose(0, goal, **sealed(lab, tab, 0, goal, advice_shown_ms=1.0))
+    tab.choose(1, None, **{**sealed(lab, tab, 1, goal), "advice": "late"})
+    code = tab.token.split(".")[0]
+    with lab.store.engine.connect() as connection:
+        whole, rest = moment_of(connection, lab.study, code, 0), moment_of(connection, lab.study, code, 1)
+    first, second = lab.rows(choices)
+    assert whole is not None
+    assert rest is not None
+    assert (whole.trial, whole.policy, whole.near, whole.start) == (2, "impersonal", None, start)
+    assert [(each.arm, each.reward, each.missed) for each in whole.news] == [
+        (first.arm, first.reward, False), (second.arm, second.reward, True),
+    ]  # fmt: skip
+    assert [each.advised for each in whole.news] == [first.arm, None]  # the next square on the way; nothing was shown
+    assert whole.news[0].near == lab.study.next_to(start)
+    assert (rest.known, rest.news) == (1, whole.news[1:])
