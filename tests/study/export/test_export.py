@@ -26,6 +26,7 @@ from explorelab.study.database.store import engine_for
 from explorelab.study.export.cells import cell, moment, safe
 from explorelab.study.export.psychds import VARIABLES, data_name
 from explorelab.study.export.write_export import export_study
+from explorelab.study.session.choice_fields import FIELDS
 from tests.support.study.rows import CONSENT, Filler, contents, fill, small_study
 
 STUDY = small_study()
@@ -84,7 +85,9 @@ def test_every_choice_with_every_column(filled: tuple[Path, Engine, dict[str, st
         )
     kept = kept[kept.code.isin([codes[name] for name in IN_IT])].reset_index(drop=True)
     assert len(written) == len(kept) == 204
-    for name in (column.name for column in tables.choices.c):
+    of_advice = {field.name for field in FIELDS if field.of_advice}
+    assert of_advice.isdisjoint(written.columns)  # there is none in this study
+    for name in (column.name for column in tables.choices.c if column.name not in of_advice):
         if name in ("id", "person", "block", "trial", "missed", "received_at", "clicks", "flags"):
             continue
         assert np.allclose(pd.to_numeric(written[name]), kept[name], equal_nan=True), name

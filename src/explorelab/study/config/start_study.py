@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from explorelab._support.files import cannot_be_written
@@ -27,7 +28,9 @@ def init_study(folder: Path, *, advice: bool = False) -> list[Path]:
             raise InputError(f"{folder}: expected a new or empty folder, but it is not empty.")
         with workshop(folder, "new-study", within=folder.parent) as made:
             for name in FILES:
-                (made / name).write_bytes(_template(name, advice).encode())
+                shutil.copyfile(TEMPLATES / name, made / name)
+            for name, before in ADVICE.items() if advice else ():
+                _add(made / name, (TEMPLATES / "advice" / name).read_text(encoding="utf-8"), before)
             # An existing folder is kept, not replaced: it may be someone's current directory.
             put = add_files if folder.is_dir() else put_folder
             put(made, folder)
@@ -36,9 +39,7 @@ def init_study(folder: Path, *, advice: bool = False) -> list[Path]:
     return [folder / name for name in FILES]
 
 
-def _template(name: str, advice: bool) -> str:
-    text = (TEMPLATES / name).read_text(encoding="utf-8")
-    if not advice or name not in ADVICE:
-        return text
-    before, line, after = text.partition(ADVICE[name])
-    return before + (TEMPLATES / "advice" / name).read_text(encoding="utf-8") + line + after
+def _add(file: Path, more: str, before: str) -> None:
+    """Add to a file before a line of it."""
+    start, line, end = file.read_text(encoding="utf-8").partition(before)
+    file.write_bytes(f"{start}{more}{line}{end}".encode())
