@@ -44,6 +44,7 @@ check: setup page  ## format, lint, types, import layers
 bench: setup page  ## speed and memory against peers and a floor, into docs/benchmarks.md
 	$(PYTHON) -m bench.run
 	$(PYTHON) -m bench.people
+	$(PYTHON) -m bench.companion
 	@scripts/packages.sh postgresql
 	$(PYTHON) -m bench.study_load
 

@@ -16,7 +16,7 @@ WORDS = {
     "study": "the experiment, from consent to payment",
     "plots": "every figure and its style",
     "recovery": "can a fit find the truth? simulated people, refitted",
-    "companion": "one person, live: estimate, forecast, advice",
+    "companions": "one person, live: estimate, forecast, advice",
     "comparison": "which agent describes whom best",
     "fitting": "choices × agent → estimates",
     "regret": "what people lost, and the form it follows",

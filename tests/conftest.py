@@ -21,14 +21,21 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 MOST_MAPPINGS = 20_000
 """Linux gives a process 65 530; JAX crashes when there are none left."""
 
+COMPILED_QUICKLY = pytest.StashKey[bool]()
+"""Whether JAX may hold programs of a file marked `quick_programs`."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread the files of the study evenly among the others: they wait for servers and browsers while others compute."""
+    """Spread the files of the study evenly among the others: they wait for servers and browsers while others compute.
+
+    Among the others, those with quick programs come last: what is compiled for users serves them too, but not the reverse.
+    """
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
-    study = [path for path in files if "study" in path.relative_to(Path(__file__).parent).parts]
+    study = [path for path in files if _of_the_study(path)]
     others = [path for path in files if path not in study]
+    others.sort(key=lambda path: files[path][0].get_closest_marker("quick_programs") is not None)
     places = {path: (i + 0.5) / len(group) for group in (study, others) for i, path in enumerate(group)}
     items[:] = [item for path in sorted(files, key=lambda path: places[path]) for item in files[path]]
 
@@ -42,6 +49,29 @@ def _compiled_programs_fit_in_memory() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
+def _quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In a file marked `quick_programs`, XLA leaves out the passes that take longest; not in the commands that it starts.
+
+    Elsewhere programs are those that users run: what was compiled quickly before is forgotten, unless the file is one of the
+    study, which has little to compute. On disk, JAX tells the two apart.
+    """
+    if request.node.get_closest_marker("quick_programs") is None:
+        if request.config.stash.get(COMPILED_QUICKLY, False) and not _of_the_study(request.path):
+            sys.modules["jax"].clear_caches()
+            request.config.stash[COMPILED_QUICKLY] = False
+        yield
+        return
+    import jax
+
+    request.config.stash[COMPILED_QUICKLY] = True
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", False)
+
+
+@pytest.fixture(scope="module", autouse=True)
 def _tables_stay_as_they_are() -> Iterator[None]:
     """What the tests of one file add to the package's tables, those of the next do not find."""
     from explorelab.agents.parameters import _ADDED
@@ -50,6 +80,10 @@ def _tables_stay_as_they_are() -> Iterator[None]:
 
     with patch.dict(_ADDED), patch.dict(HABITS), patch.dict(NOISES):
         yield
+
+
+def _of_the_study(path: Path) -> bool:
+    return "study" in path.relative_to(Path(__file__).parent).parts
 
 
 def _mappings() -> int:

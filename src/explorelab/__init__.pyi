@@ -4,6 +4,12 @@ from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
+from .companions.assess import assess
+from .companions.forecast import forecast
+from .companions.live import Companion, companion
+from .companions.operator_prior import automaton, learn_prior
+from .companions.saving import load_companion, save_companion
+from .companions.team import simulate_team
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate
@@ -29,6 +35,7 @@ __version__: str
 __all__ = [
     "Agent",
     "Choices",
+    "Companion",
     "ConvergenceError",
     "ConvergenceWarning",
     "ExplorelabError",
@@ -36,17 +43,23 @@ __all__ = [
     "PrecisionWarning",
     "Task",
     "agents",
+    "assess",
+    "automaton",
     "blank_choices",
     "check_choices",
     "choices_from_frame",
     "choices_from_runs",
+    "companion",
     "compare",
     "cross_validate",
     "fit",
     "fit_regret_curves",
+    "forecast",
     "group_selection",
     "label_phenotypes",
     "latent_variables",
+    "learn_prior",
+    "load_companion",
     "load_fit",
     "load_wu2018",
     "loo_by_block",
@@ -55,9 +68,11 @@ __all__ = [
     "recover_models",
     "recover_parameters",
     "regret_bounds",
+    "save_companion",
     "save_fit",
     "simulate",
     "simulate_choices",
+    "simulate_team",
     "tasks",
     "theory",
     "write_choices",

@@ -16,6 +16,8 @@ from explorelab.recovery.designs import repeated
 from tests.support.command_line import explorelab, interrupted
 from tests.support.people import population
 
+pytestmark = pytest.mark.quick_programs
+
 MODELS = ["random-choice", "win-stay-lose-shift", "delta-rule"]
 
 

@@ -22,6 +22,8 @@ from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.fit_people import SETTINGS
 from explorelab.tasks.noise import NOISES
 
+pytestmark = pytest.mark.quick_programs
+
 
 class Odd:
     """Nothing that anything expects."""
@@ -68,20 +70,31 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
     runs = xl.simulate(xl.agents.random_choice(), TASK, 4, 4, 0, keep="trajectories", precision="double")
     quick: dict[str, Any] = {"n_starts": 1, "progress": False}
     fit = xl.fit(choices, who, "ml", **quick)
+    one = choices.rows([0])
+    prior = xl.learn_prior(one, n_shapes=2)
     return {
+        "automaton": ([prior], {}),
+        "learn_prior": ([one], {"n_shapes": 2}),
+        "simulate_team": (
+            [TASK],
+            {"n_people": 1, "horizon": 2, "n_points": 8, "policies": ["impersonal"], "progress": False},
+        ),
         "add_habit": (["lapse", HABITS["lapse"]], {}),
         "add_noise": ([NOISES["gaussian"]], {}),
         "add_parameter": (["curiosity"], {"centre": 1.0, "spread": 1.0, "low": 0.0, "high": 2.0}),
+        "assess": ([choices, who], {"every": 4, "n_points": 8, "n_futures": 2, "progress": False}),
         "bandit": ([[0.0, 1.0]], {}),
         "regret_bounds": ([xl.agents.deterministic_ucl(), TASK, 5], {}),
         "check_choices": ([file], {}),
         "choices_from_frame": ([pd.read_csv(file), file.with_suffix(".toml")], {}),
         "choices_from_runs": ([runs, TASK], {}),
+        "companion": ([who, None, TASK], {"n_points": 8, "horizon": 4}),
         "compare": ([choices, [who, "random-choice"]], {**quick, "criterion": "bic"}),
         "cross_validate": ([choices, who, "ml"], {**quick, "draws": 4}),
         "blank_choices": ([TASK], {"horizon": 4}),
         "fit": ([choices, who, "ml"], quick),
         "fit_regret_curves": ([np.arange(10) + np.arange(10) % 3], {}),
+        "forecast": ([choices, who], {"n_folds": 2, "n_points": 8, "n_starts": 1, "progress": False}),
         "gaussian_noise": ([1.0], {}),
         "simulate_choices": ([choices, who, {"win_stay": 0.5, "lose_shift": 0.5}], {"progress": False}),
         "grid": ([[[0.0, 1.0], [1.0, 2.0]]], {}),
@@ -89,6 +102,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "landscape": (["B"], {}),
         "latent_variables": ([choices, None, fit], {"progress": False}),
         "line": ([[0.0, 1.0]], {}),
+        "load_companion": ([folder / "nowhere.nc"], {}),
         "load_fit": ([folder / "nowhere.nc"], {}),
         "loo_by_block": ([fit], {}),
         "load_wu2018": ([folder / "nowhere"], {}),
@@ -101,6 +115,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "recover_parameters": ([choices, who, fit], {**quick, "n_people": 4, "method": "ml"}),
         "write_report": ([folder / "nowhere.csv", folder / "report.html"], {**quick, "quick": True}),
         "group_selection": ([np.log([[0.2, 0.8], [0.3, 0.7]])], {}),
+        "save_companion": ([xl.companion(who, None, TASK, n_points=8), folder / "mind.nc"], {}),
         "save_fit": ([fit, folder / "fit.nc"], {}),
         "simulate": ([xl.agents.ucb1(), TASK, 5, 3], {"progress": False}),
         "with_costs": ([TASK], {}),
@@ -118,8 +133,9 @@ FUNCTIONS = {
 }
 BUILDERS = [name for name in FUNCTIONS if name.replace("_", "-") in xl.agents.AGENTS]
 WORK = (
+    "assess", "companion", "forecast",
     "compare", "cross_validate", "fit", "label_phenotypes", "latent_variables", "predictive_check", "recover_models",
-    "recover_parameters", "simulate", "simulate_choices",
+    "learn_prior", "recover_parameters", "simulate", "simulate_choices", "simulate_team",
 )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from explorelab.agents.rules import choice
 from explorelab.errors import InputError
 from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_valuing, one_of_each
 
+pytestmark = pytest.mark.quick_programs
+
 HORIZON = 6
 NASTY = [
     {},

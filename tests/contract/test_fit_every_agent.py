@@ -18,6 +18,8 @@ from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices
 from tests.support.beliefs import choosing_and_committing, learning_and_choosing, one_of_each
 
+pytestmark = pytest.mark.quick_programs
+
 PLAIN = one_of_each(lambda agent: (*learning_and_choosing(agent), agent.rule.commitment), AGENTS)
 LAPSING = one_of_each(choosing_and_committing, AGENTS)
 

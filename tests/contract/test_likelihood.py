@@ -211,6 +211,7 @@ SMOOTH = {
         )
     },
     "situated-ucl": {},
+    "roving-ucl": {},
     "variance-greedy+lapse": {},
     "kalman-ucb": {"free": ("prior_mean", "prior_var", "bonus", "temperature", "drift_var"), "fixed": {"noise_var": 1.0}},
     "kalman-thompson": {},

@@ -18,6 +18,8 @@ from explorelab.fitting.search.optimise import Status, minimise
 from tests.support.beliefs import QUICKLY
 from tests.support.people import population
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.bandit([0.0, 1.0, 2.0, 3.5, 1.5], 1.0)
 LAPSES = np.linspace(0.02, 0.6, 20)
 

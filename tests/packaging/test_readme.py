@@ -32,6 +32,22 @@ def test_the_quickstart_runs_as_written(tmp_path: Path) -> None:
     assert 0 < simulated < promised
 
 
+def test_the_companion_page_runs_as_written(tmp_path: Path) -> None:
+    (code,) = code_blocks(ROOT / "docs" / "companion.md")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:explorelab", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "temperature" in done.stdout
+    assert (tmp_path / "mind.nc").is_file()
+
+
 @pytest.mark.quick
 def test_the_guides_toml_describes_a_run(tmp_path: Path) -> None:
     from explorelab.simulation import run_file

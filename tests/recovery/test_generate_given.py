@@ -19,6 +19,8 @@ from explorelab.fitting.model import prepare
 from explorelab.recovery.designs import blank_choices, repeated
 from explorelab.recovery.simulated_choices import simulate_choices
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.line([1.0, 3.0, 2.0], noise_var=1.0)
 
 

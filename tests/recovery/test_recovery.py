@@ -32,6 +32,8 @@ from explorelab.recovery.simulated_choices import FREE, KEPT, NOTHING, REPEATED,
 from explorelab.recovery.truth import known_of, true_parameters
 from tests.support.beliefs import QUICKLY
 
+pytestmark = pytest.mark.quick_programs
+
 GRID = xl.tasks.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 
 

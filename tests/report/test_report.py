@@ -31,6 +31,8 @@ from explorelab.report.make import write_report
 from explorelab.report.report_agents import models_of
 from explorelab.report.report_settings import noise_of, settings_for
 
+pytestmark = pytest.mark.quick_programs
+
 GRID = xl.tasks.grid([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0], [0.0, 4.0, 6.0]], noise_var=4.0)
 AGENTS = ("random-choice", "delta-rule:learning_rate=0.5")
 KEYS = ("data", "regret", "fits", "comparison", "recovery", "prediction", "methods", "references", "repeat")

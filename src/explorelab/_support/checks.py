@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from explorelab.errors import InputError, unknown_name
 
 MANY = 1_000_000
 """More starts, draws or simulated people than this are a typing error, and would use all memory."""
 
-type Numbers = np.ndarray[Any, np.dtype[np.float64]]
+type Unchecked = Any
+"""A value as TOML, JSON or a user gave it: it may be anything until it has been checked."""
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
+
+type Variables = dict[str, Any]
+"""Variables, coordinates or attributes of an xarray object by name, which xarray itself types as Any."""
 
 
-def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
+def numbers(name: str, value: object, *, infinite: bool = False) -> Floats:
     """The value as float64, or an error naming it: not a number, NaN, or infinite where that makes no sense."""
     try:
         if value is None:  # which NumPy would convert to NaN
@@ -31,14 +39,14 @@ def numbers(name: str, value: Any, *, infinite: bool = False) -> Numbers:
     return array
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether the value is a finite number; true and false are not."""
     return (
         isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or math.isfinite(value))
     )
 
 
-def shown(value: Any, most: int = 80) -> str:
+def shown(value: object, most: int = 80) -> str:
     """The value on one line of an error message, shortened if long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= most else f"{text[:most]}..."
@@ -50,7 +58,7 @@ def _first(where: np.ndarray) -> str:
 
 def real(
     name: str,
-    value: Any,
+    value: object,
     *,
     above: float = -math.inf,
     at_least: float = -math.inf,
@@ -58,7 +66,7 @@ def real(
     at_most: float = math.inf,
     infinite: bool = False,
     why: str = "",
-) -> Numbers:
+) -> Floats:
     """The value (one number, or one for each arm) as float64 within the bounds; otherwise the error includes `why`."""
     array = numbers(name, value, infinite=infinite)
     if array.ndim > 1:
@@ -72,7 +80,18 @@ def real(
     return array
 
 
-def scalar(name: str, value: Any, **bounds: Any) -> Numbers:
+class Bounds(TypedDict, total=False):
+    """The bounds that `real` takes, by name."""
+
+    above: float
+    at_least: float
+    below: float
+    at_most: float
+    infinite: bool
+    why: str
+
+
+def scalar(name: str, value: object, **bounds: Unpack[Bounds]) -> Floats:
     """The value as one float64 number within the bounds."""
     array = real(name, value, **bounds)
     if array.ndim:
@@ -86,7 +105,7 @@ def _range(above: float, at_least: float, below: float, at_most: float) -> str:
     return " and ".join(part for part in (low, high) if part)
 
 
-def whole(name: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
+def whole(name: str, value: Unchecked, *, at_least: int, at_most: int = 2**63 - 1) -> int:
     """The value as an int within the bounds, or an error naming it."""
     try:
         if isinstance(value, bool | str | bytes) or np.ndim(value) or int(value) != value:
@@ -100,14 +119,14 @@ def whole(name: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> 
     return int(value)
 
 
-def one_of[Kind](kind: str, name: Any, table: Mapping[str, Kind]) -> Kind:
+def one_of[Kind](kind: str, name: object, table: Mapping[str, Kind]) -> Kind:
     """The entry of the table, or an error that suggests the nearest known name."""
     if not isinstance(name, str) or name not in table:
         raise unknown_name(kind, str(name), table)
     return table[name]
 
 
-def covariance(name: str, value: Any) -> Numbers:
+def covariance(name: str, value: object) -> Floats:
     """The value as a symmetric positive semidefinite matrix; singular ones are allowed."""
     matrix = numbers(name, value)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:

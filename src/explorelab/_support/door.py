@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from importlib import import_module
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from explorelab._support.checks import shown
+from explorelab._support.checks import Unchecked, shown
 from explorelab.errors import InputError, unknown_name
 
 
@@ -24,7 +24,7 @@ class Kind(NamedTuple):
     """One kind of argument: its name in a sentence, and a test whether a value is one."""
 
     words: str
-    fits: Callable[[Any], bool]
+    fits: Callable[[object], bool]
 
 
 def door[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -62,7 +62,7 @@ def keywords_of(signature: inspect.Signature) -> tuple[str, ...] | None:
     return tuple(name for name, kind in kinds.items() if kind in by_name)
 
 
-def check(name: str, value: Any, kinds: Sequence[Kind]) -> None:
+def check(name: str, value: object, kinds: Sequence[Kind]) -> None:
     """Raise unless the value is of one of the kinds."""
     if not any(kind.fits(value) for kind in kinds):
         expected = " or ".join(kind.words for kind in kinds)
@@ -97,7 +97,7 @@ def _kind(annotation: str) -> Kind | None:
     return None
 
 
-def _any_of(kinds: Sequence[Kind]) -> Callable[[Any], bool]:
+def _any_of(kinds: Sequence[Kind]) -> Callable[[object], bool]:
     return lambda value: not kinds or any(kind.fits(value) for kind in kinds)
 
 
@@ -117,29 +117,29 @@ def _split(text: str, separator: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _is_list(value: Any, of_names: bool, fits: Callable[[Any], bool]) -> bool:
+def _is_list(value: Unchecked, of_names: bool, fits: Callable[[object], bool]) -> bool:
     if isinstance(value, str):
         return of_names
     several = isinstance(value, list | tuple | range) or (isinstance(value, np.ndarray) and value.ndim == 1)
     return several and all(map(fits, value))
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: object) -> TypeGuard[Mapping[str, object]]:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
-def _is_path(value: Any) -> bool:
+def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str) and "\0" not in os.fspath(value)
 
 
-def _is_numbers(value: Any) -> bool:
+def _is_numbers(value: object) -> bool:
     try:
         return bool(np.asarray(value, dtype=np.float64).size)
     except (TypeError, ValueError):
         return False
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     """Whether it may be a whole number; the function itself checks that it is one."""
     return isinstance(value, Integral | Real) and not isinstance(value, bool)
 
@@ -163,6 +163,7 @@ _PLURALS = {
 _CLASSES = {
     "Agent": ("explorelab.agents", "Agent", "an agent, as ucb1() makes one"),
     "Choices": ("explorelab.choices.table", "Choices", "Choices, as read_choices gives them"),
+    "Companion": ("explorelab.companions.live", "Companion", "a companion, as companion() makes one"),
     "Habit": ("explorelab.agents.rules.habits", "Habit", "a Habit"),
     "NoiseKind": ("explorelab.tasks.noise", "NoiseKind", "a NoiseKind"),
     "Task": ("explorelab.tasks.task", "Task", "a task, as bandit() makes one"),

@@ -6,7 +6,11 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
 
 PATIENCE_S = 2.0
 """Shorter work shows no progress."""
@@ -15,11 +19,12 @@ PATIENCE_S = 2.0
 class Progress:
     """A progress bar on standard error that appears once the work has lasted two seconds."""
 
+    _task: TaskID  # from the moment that there is a bar
+
     def __init__(self, label: str, total: int, shown: bool | None = None) -> None:
         self._label, self._total, self.done = label, total, 0
         self._shown = _is_shown(shown)
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar: RichProgress | None = None
         self._began = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -41,7 +46,7 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, description=self._label)
 
-    def _start(self) -> Any:
+    def _start(self) -> RichProgress:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress

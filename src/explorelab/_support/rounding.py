@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
+from explorelab._support.checks import Floats
 
 NEGLIGIBLE = 1e-10
 """Differences below this share of the numbers themselves are rounding: sums of a million terms stay well below it."""
 
 
-def spread(values: Any) -> float:
+def spread(values: npt.ArrayLike) -> float:
     """The standard deviation of the finite numbers; exactly 0 if they differ only by rounding, or there are none."""
     known = np.asarray(values, np.float64).ravel()
     known = known[np.isfinite(known)]
@@ -30,7 +29,7 @@ def flat(curves: Floats) -> np.ndarray:
     return np.asarray(reach <= NEGLIGIBLE * np.abs(curves).max(axis=-1))
 
 
-def without_rounding(difference: Floats, *terms: Any) -> Floats:
+def without_rounding(difference: Floats, *terms: npt.ArrayLike) -> Floats:
     """A difference of these terms; exactly 0 if it is no more than their rounding."""
     size = np.max(np.abs(np.broadcast_arrays(*terms)), axis=0)
     return np.where(np.abs(difference) <= NEGLIGIBLE * size, 0.0, difference)

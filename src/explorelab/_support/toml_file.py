@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.toml_lines import KeyPath, lines_of
 from explorelab.errors import InputError
 
@@ -34,7 +34,7 @@ class PlacedError(InputError):
         self.sentence = sentence
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """The value as TOML would write it, as far as a message needs it."""
     return str(value).lower() if isinstance(value, bool) else checks.shown(value)
 
@@ -69,7 +69,7 @@ def read_toml(file: Path) -> Toml:
 class Toml:
     """The contents of a TOML file, with line numbers."""
 
-    def __init__(self, file: Path, values: dict[str, Any], lines: dict[KeyPath, int]) -> None:
+    def __init__(self, file: Path, values: dict[str, Unchecked], lines: dict[KeyPath, int]) -> None:
         self.file = file
         self.values = values
         self._lines = lines
@@ -89,19 +89,19 @@ class Toml:
         return TomlTable(self.values.get(name, {}), name, self)
 
 
-class TomlTable(MutableMapping[str, Any]):
+class TomlTable(MutableMapping[str, Unchecked]):
     """A table that knows the location of its settings; overwritten settings have none."""
 
-    def __init__(self, values: Mapping[str, Any], name: str, toml: Toml | None = None) -> None:
+    def __init__(self, values: Mapping[str, Unchecked], name: str, toml: Toml | None = None) -> None:
         self._values = dict(values)
         self._name = name
         self._toml = toml
         self._of_the_file = set(values) if toml is not None else set()
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Unchecked:
         return self._values[key]
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: Unchecked) -> None:
         self._of_the_file.discard(key)
         self._values[key] = value
 
@@ -115,7 +115,7 @@ class TomlTable(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def replace_values(self, changed: Mapping[str, Any]) -> None:
+    def replace_values(self, changed: Mapping[str, Unchecked]) -> None:
         """Replace settings as written in the file by their meanings, keeping their locations."""
         self._values |= changed
 
@@ -131,7 +131,7 @@ class TomlTable(MutableMapping[str, Any]):
 
 
 @contextmanager
-def told_where(*tables: Mapping[str, Any]) -> Iterator[None]:
+def told_where(*tables: Mapping[str, Unchecked]) -> Iterator[None]:
     """Prefix errors with the file and line of the setting at fault, if it is from a file.
 
     Errors of the library do not know about tables, but they name the setting, or quote its value.
@@ -158,7 +158,7 @@ def _placed(error: InputError, tables: list[TomlTable]) -> InputError:
     return tables[0].placed((), sentence) if len(tables) == 1 else tables[0].of_the_file(sentence)
 
 
-def first_named(sentence: str, settings: Iterable[tuple[str, Any]]) -> tuple[int, str] | None:
+def first_named(sentence: str, settings: Iterable[tuple[str, object]]) -> tuple[int, str] | None:
     """The position at which a sentence first names one of the settings or quotes its text value, and that setting."""
     found = []
     for key, value in settings:
@@ -170,7 +170,7 @@ def first_named(sentence: str, settings: Iterable[tuple[str, Any]]) -> tuple[int
 
 
 @contextmanager
-def about(key: str, *more: str, table: Mapping[str, Any] | None = None) -> Iterator[None]:
+def about(key: str, *more: str, table: Mapping[str, Unchecked] | None = None) -> Iterator[None]:
     """Attribute errors to the setting or, of several settings, to the one that the error names."""
     try:
         yield
@@ -182,7 +182,7 @@ def about(key: str, *more: str, table: Mapping[str, Any] | None = None) -> Itera
         raise SettingError((named[1] if named else key,), str(error)) from None
 
 
-def text_of(table: Mapping[str, Any], key: str) -> str | None:
+def text_of(table: Mapping[str, Unchecked], key: str) -> str | None:
     """A setting that must be text; None if it is missing."""
     value = table.get(key)
     if value is not None and not isinstance(value, str):

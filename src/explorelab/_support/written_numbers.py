@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsFloat
+
+type Json = bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None
+"""A value that JSON can hold."""
+
+type JsonObject = dict[str, Any]
+"""A summary for JSON: whoever reads on in it knows what its maker puts there, and need not ask `Json` at every step."""
 
 DIGITS = "%.10g"
 """Format for computed results: more digits than any of them is accurate to."""
@@ -23,7 +30,7 @@ def tidied(value: float) -> float:
     return short if near and short != 0 else value
 
 
-def for_json(value: Any) -> Any:
+def for_json(value: Json) -> Json:
     """A value for JSON: numbers tidied, null for NaN, and the same for lists."""
     if isinstance(value, list):
         return [for_json(each) for each in value]
@@ -32,7 +39,7 @@ def for_json(value: Any) -> Any:
     return value
 
 
-def finite_or_none(value: Any) -> float | None:
+def finite_or_none(value: SupportsFloat) -> float | None:
     """The number, or None (for JSON) if it is not finite."""
     number = float(value)
     return number if math.isfinite(number) else None

@@ -6,8 +6,7 @@ A parameter is explained in its row of the table of parameters. Arguments that c
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from explorelab.agents.parameters import about
 
@@ -20,7 +19,7 @@ PARTS: Mapping[str, str] = {
 """The meaning of each argument that is a word, in a sentence."""
 
 
-def with_parameters(doc: str | None, arguments: Mapping[str, Any]) -> str:
+def with_parameters(doc: str | None, arguments: Iterable[str]) -> str:
     """The docstring with a `Parameters` section, without unknown arguments (of a user's own agent)."""
     meanings = {name: PARTS.get(name) or about(name).meaning for name in arguments}
     known = [f"{name}\n    {meaning}" for name, meaning in meanings.items() if meaning]
@@ -28,6 +27,6 @@ def with_parameters(doc: str | None, arguments: Mapping[str, Any]) -> str:
     return "\n".join([own, "", "Parameters", "----------", *known]) if known else own
 
 
-def summary_of(builder: Callable[..., Any]) -> str:
+def summary_of(builder: Callable[..., object]) -> str:
     """The builder's docstring on one line, without its `Parameters` section."""
     return " ".join((inspect.unwrap(builder).__doc__ or "").split())

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypedDict
 
 from explorelab._support import checks
 from explorelab.agents.builder_docs import summary_of
+from explorelab.agents.factors import Argument
 from explorelab.agents.registry import AGENTS, parameters_of
 
 
-def catalogue(name: str | None = None) -> list[dict[str, Any]]:
+class Described(TypedDict):
+    """An agent in the catalogue."""
+
+    name: str
+    about: str
+    parameters: dict[str, Argument]
+
+
+def catalogue(name: str | None = None) -> list[Described]:
     """Name, description, parameters and defaults of every agent, or of one, ready for JSON."""
     if name is not None:
         checks.one_of("agent", name, AGENTS)
@@ -24,6 +33,6 @@ def catalogue(name: str | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def _default(value: Any) -> Any:
+def _default(value: Argument) -> Argument:
     """A default in a form that JSON and people can read."""
     return "inf" if value == math.inf else value

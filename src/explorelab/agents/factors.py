@@ -7,10 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-type Params = Mapping[str, Any]
+from explorelab._support.checks import Unchecked
+
+type AnyArray = Any
+"""A number or an array: of JAX inside compiled calls, of NumPy outside; no type has what both have."""
+
+type Pytree = Any
+"""Arrays in tuples, dictionaries or NamedTuples that JAX maps over; Python has no type for "the same, one axis more"."""
+
+type Params = Mapping[str, AnyArray]
 """Named parameters in natural units; scalars, or arrays with one value per arm."""
+
+type Argument = npt.ArrayLike | None
+"""What an agent's builder may be given: a number, one for each arm, a matrix, or a word; None for its default."""
 
 type Value = Float[Array, " arm"]
 type Available = Bool[Array, " arm"] | None
@@ -27,6 +39,23 @@ class Belief(Protocol):
     def sd(self) -> Value: ...  # noqa: D102
 
 
+class CountingBelief(Protocol):
+    """A belief that also knows how often each arm was seen."""
+
+    @property
+    def mean(self) -> Value: ...  # noqa: D102
+
+    @property
+    def sd(self) -> Value: ...  # noqa: D102
+
+    @property
+    def plays(self) -> Value: ...  # noqa: D102
+
+
+type AnyBelief = Any
+"""The belief of any learner; each rule names what it needs of one, and an agent pairs it with a learner that has that."""
+
+
 class Moment(NamedTuple):
     """The time and place of a decision."""
 
@@ -34,7 +63,7 @@ class Moment(NamedTuple):
     """Time of the decision, from 1; rewards up to t - 1 are known."""
     n_decisions: Int[Array, ""]
     """Number of decisions before this one (fewer than t - 1 when the agent commits to blocks)."""
-    position: Int[Array, ""] | np.integer[Any] = np.int32(-1)
+    position: Int[Array, ""] | np.int32 = np.int32(-1)
     """The arm chosen last, or where the agent starts; -1 for nowhere yet."""
 
 
@@ -63,22 +92,24 @@ class Learner:
     name: str
     prepare: Callable[[Params, Float[Array, "arm arm"] | None], Params]
     """Adds quantities that follow from the parameters and are computed once (the prior covariance from a length scale)."""
-    init: Callable[[Params, int], Any]
+    init: Callable[[Params, int], AnyBelief]
     """The belief before the first reward, for the given number of arms."""
-    update: Callable[[Params, Any, Int[Array, ""], Float[Array, ""]], Any]
+    update: Callable[[Params, AnyBelief, Int[Array, ""], Float[Array, ""]], AnyBelief]
     """The belief after one reward from one arm."""
     stages: Callable[[int, int], tuple[int, ...]] = lambda n_arms, horizon: (horizon,)
     """Times at which the belief's arrays change size, ending with the horizon."""
-    resize: Callable[[Params, Any, int], Any] = lambda params, belief, until: belief
+    resize: Callable[[Params, AnyBelief, int], AnyBelief] = lambda params, belief, until: belief
     """The same belief with room for the rewards up to that time."""
-    seen: Callable[[Params, Any], Value] | None = None
+    seen: Callable[[Params, AnyBelief], Value] | None = None
     """How often each arm has been seen, if the belief knows; otherwise the simulator counts."""
-    replay: Callable[[Params, int, Told], Any] | None = None
+    replay: Callable[[Params, int, Told], AnyBelief] | None = None
     """The belief (its `mean` and `sd`) before every trial of a block whose choices are known, all at once: the same numbers
     as from `update`, but cheaper to differentiate. None to use `update` trial by trial."""
+    places: bool = False
+    """Whether it needs the distances between arms whatever the prior."""
 
 
-type Limit = Callable[[Params, Any, Moment], Value]
+type Limit = Callable[[Params, AnyBelief, Moment], Value]
 """The value of each arm to the agent now: an upper credible limit or another index."""
 
 
@@ -87,8 +118,8 @@ class ChoiceRule:
     """How values become a choice. `log_probs` is the primitive; `draw` must follow it."""
 
     name: str
-    log_probs: Callable[[Params, Any, Value, Moment, Available], Value]
-    draw: Callable[[Params, Any, Value, Moment, Available, Chance], Int[Array, ""]]
+    log_probs: Callable[[Params, AnyBelief, Value, Moment, Available], Value]
+    draw: Callable[[Params, AnyBelief, Value, Moment, Available, Chance], Int[Array, ""]]
     walks: bool = False
     """Whether it needs the distances along the axes between arms (`walks` among the parameters)."""
     exact: bool = True
@@ -104,7 +135,7 @@ class Commitment:
     """How long a decision lasts."""
 
     name: str
-    length: Callable[[Params, Any, Int[Array, ""], Int[Array, ""]], Int[Array, ""]] | None = None
+    length: Callable[[Params, AnyBelief, Int[Array, ""], Int[Array, ""]], Int[Array, ""]] | None = None
     """Goal selections that follow from choosing `arm` after `n_goals` of them; `None` to decide at every step."""
 
 
@@ -141,7 +172,7 @@ class Agent:
     rule: Rule
     params: Params
     """Values in natural units; a missing `noise_var` is taken from the task."""
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, object] = field(default_factory=dict)
     """The arguments that the agent was built with."""
     build: Callable[..., Agent] | None = None
     """Builds an agent of the same name from other values, with the same checks."""
@@ -158,7 +189,7 @@ MOST_SHOWN = 4
 """Longest list written out when an agent is shown; longer ones and matrices are shown by their size."""
 
 
-def _short(value: Any) -> str:
+def _short(value: Unchecked) -> str:
     shape = np.shape(value)
     if len(shape) == 0 or (len(shape) == 1 and shape[0] <= MOST_SHOWN):
         return repr(value.tolist() if hasattr(value, "tolist") else value)

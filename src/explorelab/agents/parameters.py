@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from explorelab._support import checks
 from explorelab._support.door import door
+from explorelab.agents.factors import Argument
 from explorelab.agents.scales import SCALES
 from explorelab.errors import InputError
 
@@ -58,7 +60,7 @@ class Parameter:
     """The paper's symbol, if it has one."""
     words: str = ""
     """Its name in a sentence; by default the name with spaces."""
-    allowed: Mapping[str, Any] = field(default_factory=dict)
+    allowed: checks.Bounds = field(default_factory=checks.Bounds)
     """Allowed values, as arguments of `checks.real`."""
     seek: Seek | None = None
     """Its search range in a fit; None if it cannot be free."""
@@ -119,13 +121,13 @@ def _seek_length_scale(units: Units) -> Sought:
 
 # The table ------------------------------------------------------------------------------------------------------------
 
-POSITIVE = {"above": 0}
-NOT_NEGATIVE = {"at_least": 0}
-PROBABILITY = {"at_least": 0, "at_most": 1}
-BETWEEN_0_AND_1 = {"above": 0, "below": 1}
-SCALE_OF_LIMIT = {"at_least": 2, "why": "a smaller one puts the upper limit below the mean at t = 1"}
+POSITIVE: checks.Bounds = {"above": 0}
+NOT_NEGATIVE: checks.Bounds = {"at_least": 0}
+PROBABILITY: checks.Bounds = {"at_least": 0, "at_most": 1}
+BETWEEN_0_AND_1: checks.Bounds = {"above": 0, "below": 1}
+SCALE_OF_LIMIT: checks.Bounds = {"at_least": 2, "why": "a smaller one puts the upper limit below the mean at t = 1"}
 # The table of epochs has about 20 / alpha entries.
-GROWTH = {"at_least": 1e-5, "below": 1, "why": "with less, an arm's first 100 000 epochs are one play each"}
+GROWTH: checks.Bounds = {"at_least": 1e-5, "below": 1, "why": "with less, an arm's first 100 000 epochs are one play each"}
 
 _ROWS = (
     # Beliefs before anything is seen, and how rewards change them.
@@ -227,6 +229,61 @@ _ROWS = (
         "lapse", allowed=PROBABILITY, seek=_share(0.05, 1.2),
         meaning="Probability of choosing at random, whatever the rule.",
     ),
+    # Pulls on someone who remembers the way.
+    Parameter(
+        "warming", seek=_within(-3.0, 3.0, 0.1, 0.25),
+        meaning="Power of time by which the temperature grows: temperature x (t / 10)^warming.",
+    ),
+    Parameter(
+        "inference", seek=_within(-3.0, 3.0, 0.3, 0.6),
+        meaning="Extra weight of what is inferred about arms never sampled, as a share of its weight.",
+    ),
+    Parameter(
+        "persistence", seek=_within(-10.0, 10.0, 1.0, 1.5),
+        meaning="Further pull of the last arm if it was itself a repetition, in log-odds.",
+    ),
+    Parameter(
+        "gap_filling", seek=_within(-10.0, 10.0, 1.0, 2.0),
+        meaning="Pull of a new arm all of whose neighbours were sampled, in log-odds; of others in proportion.",
+    ),
+    Parameter(
+        "restlessness", seek=_within(-10.0, 15.0, 0.5, 1.5),
+        meaning="How much less distance deters after long walks: travel_cost falls by this times the pace.",
+    ),
+    Parameter(
+        "adjacency", seek=_within(-10.0, 10.0, 0.3, 0.6),
+        meaning="Pull of the last arm and those next to it, diagonals included, in log-odds.",
+    ),
+    Parameter("momentum", seek=_within(-10.0, 10.0, 0.5, 0.6), meaning="Pull of making the last step again, in log-odds."),
+    Parameter(
+        "elbow_room", seek=_within(-10.0, 10.0, 0.0, 1.5),
+        meaning="Pull of arms far from all sampled ones: log-odds per unit of log(1 + distance).",
+    ),
+    Parameter(
+        "roaming", seek=_within(-15.0, 15.0, 1.0, 2.0),
+        meaning="How much that pull grows after long walks: by this times the pace.",
+    ),
+    Parameter(
+        "homing", seek=_within(-10.0, 10.0, 0.8, 0.8),
+        meaning="Pull of the arm of the highest reward: log-odds per unit of log(1 + distance) from it.",
+    ),
+    Parameter(
+        "giving_up", seek=_within(-5.0, 5.0, 0.1, 0.4),
+        meaning="How much homing falls per unit of log(1 + number of rewards since the highest).",
+    ),
+    Parameter(
+        "symmetry", seek=_within(-10.0, 10.0, 0.2, 0.4),
+        meaning="Pull of arms as far from the centre as the last one, such as its mirror images, in log-odds.",
+    ),
+    Parameter(
+        "corners", seek=_within(-10.0, 10.0, 0.0, 1.0),
+        meaning="Pull of corners, or of the ends of a line, in log-odds.",
+    ),
+    Parameter(
+        "first_step", seek=_within(-10.0, 15.0, 1.0, 1.5),
+        meaning="How much less distance deters the first step of a block: log-odds per unit of log(1 + distance).",
+    ),
+    Parameter("borders", seek=_within(-10.0, 10.0, -0.3, 0.5), meaning="Pull of arms at the border, in log-odds."),
     # Computed from others.
     Parameter("ucb2_alpha", made=True),
     Parameter("ucb2_epochs", made=True),
@@ -253,16 +310,17 @@ def searchable() -> dict[str, Seek]:
     return {name: row.seek for name, row in _KNOWN.items() if row.seek is not None}
 
 
-def value(name: str, given: Any, **tighter: Any) -> checks.Numbers:
+def value(name: str, given: Argument, **tighter: Unpack[checks.Bounds]) -> checks.Floats:
     """The checked value of a parameter, optionally within tighter bounds."""
     row = about(name)
     if row.shape == "matrix":
         return checks.covariance(name, given)
     check = checks.real if row.shape == "one for each arm" else checks.scalar
-    return check(row.label, given, **{**row.allowed, **tighter})
+    bounds: checks.Bounds = {**row.allowed, **tighter}
+    return check(row.label, given, **bounds)
 
 
-def values(**given: Any) -> dict[str, Any]:
+def values(**given: Argument) -> dict[str, checks.Floats]:
     """The checked values of some parameters; None leaves an optional one out."""
     return {name: value(name, one) for name, one in given.items() if not (one is None and about(name).optional)}
 
@@ -337,7 +395,7 @@ limits of arms are inf - inf, and no arm is the best.
 """
 
 
-def check_range(named: Mapping[str, Any], dtype: str) -> None:
+def check_range(named: Mapping[str, npt.ArrayLike], dtype: str) -> None:
     """Raise if one of these numbers is too large or too small to compute with; infinite values are allowed."""
     for name, value in named.items():
         parameter = about(name)

@@ -2,6 +2,7 @@
 
     playing = begun(rule, ready, n_arms)                             before the first choice
     log_probs(rule, ready, playing, moment, available)               how likely each arm is chosen next
+    drawn(rule, ready, playing, moment, available, decision)         a choice
     playing = learned(rule, ready, playing, available, seen)         after the choice
 
 `ready` are the parameters from `factors.prepared`. The numbers are those that the likelihood gives a whole block at once.
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from explorelab.agents import step as steps
-from explorelab.agents.factors import Available, Learner, Params, Rule, Value
+from explorelab.agents.factors import Available, Chance, Learner, Params, Rule, Value
 
 ENDLESS = 2**30
 """A horizon that no block reaches: how much room a belief needs at a time does not depend on the horizon."""
@@ -66,6 +67,24 @@ def log_probs(
     if not steps.binds(rule.commitment):
         return decision
     return steps.kept_to(playing.bound.goal, steps.decides(playing.bound, available), decision)
+
+
+def drawn(
+    rule: Rule,
+    ready: Params,
+    playing: Playing,
+    t: Int[Array, ""],
+    position: Int[Array, ""],
+    available: Available,
+    decision: Chance,
+) -> Int[Array, ""]:
+    """An arm drawn with these probabilities."""
+    moment = steps.moment_of(rule.commitment, playing.bound, t, position)
+    value = rule.limit(ready, playing.belief, moment)
+    arm = rule.choice.draw(ready, playing.belief, value, moment, available, decision)
+    if not steps.binds(rule.commitment):
+        return arm
+    return jnp.where(steps.decides(playing.bound, available), arm, playing.bound.goal)
 
 
 def learned(rule: Rule, ready: Params, playing: Playing, available: Available, seen: Seen) -> Playing:

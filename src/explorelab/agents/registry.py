@@ -8,11 +8,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from explorelab._support import checks
 from explorelab.agents.builder_docs import with_parameters
-from explorelab.agents.factors import Agent, Params, Rule
+from explorelab.agents.factors import Agent, Argument, Params, Rule
 from explorelab.agents.rules.habits import HABITS, with_habits
 from explorelab.errors import unknown_name
 
@@ -67,14 +67,14 @@ def split_name(name: str) -> tuple[str, tuple[str, ...]]:
     return base, tuple(habits)
 
 
-def parameters_of(name: str) -> Mapping[str, Any]:
+def parameters_of(name: str) -> Mapping[str, Argument]:
     """Names and default values of a named agent's parameters, in order, those of its habits last."""
     base, habits = split_name(name)
     own = {p.name: p.default for p in inspect.signature(AGENTS[base]).parameters.values()}
     return own | {HABITS[habit].parameter: HABITS[habit].default for habit in HABITS if habit in habits}
 
 
-def agent_named(name: str, **given: Any) -> Agent:
+def agent_named(name: str, **given: Argument) -> Agent:
     """The agent with this name and these values; a parameter that it does not have is an error."""
     base, habits = split_name(name)
     known = parameters_of(name)

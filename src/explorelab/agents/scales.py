@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+
+from explorelab.agents.factors import AnyArray
 
 
 class Scale(NamedTuple):
     """A one-to-one map between natural units and the whole real line."""
 
-    to_line: Callable[[Any], Any]
-    from_line: Callable[[Any], Any]
+    to_line: Callable[[AnyArray], AnyArray]
+    from_line: Callable[[AnyArray], AnyArray]
     words: str
     """The name of the scale in a sentence; empty for natural units."""
 

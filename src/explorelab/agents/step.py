@@ -12,12 +12,12 @@ A rule that decides at every step, with every arm within reach, `binds` to nothi
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from explorelab.agents.factors import Available, Commitment, Moment, Params
+from explorelab.agents.factors import AnyBelief, Available, Commitment, Moment, Params
 
 
 class Bound(NamedTuple):
@@ -56,7 +56,7 @@ def decides(bound: Bound, available: Available = None) -> Bool[Array, ""]:
 
 
 def bound_to(
-    commitment: Commitment, params: Params, belief: Any, bound: Bound, decided: Bool[Array, ""], goal: Int[Array, ""]
+    commitment: Commitment, params: Params, belief: AnyBelief, bound: Bound, decided: Bool[Array, ""], goal: Int[Array, ""]
 ) -> Bound:
     """What the agent is bound to once it has chosen this goal; unchanged if it has not `decided`.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -22,7 +20,7 @@ def as_text(column: pd.Series) -> np.ndarray:
     return np.array([(value if type(value) is str else _as_text(value)).strip() for value in values], object)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, list | tuple | np.ndarray):
         return " ".join(_as_text(each) for each in value)
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)):

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from explorelab._support.door import door
+from explorelab._support.written_numbers import Json
 from explorelab.choices.building import build
 from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.checks.schema import conditions_of, look_at
@@ -58,7 +58,7 @@ class CheckReport:
         lines = [f"{self.source}: {len(self.problems)} problems:", *(f"  - {sentence}" for sentence in sentences)]
         return "\n".join([*lines, f"  and {more} more."] if more > 0 else lines)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Json]:
         """The report as a dictionary for JSON."""
         return {
             "source": self.source,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -164,7 +163,7 @@ class Choices:
         """Number of scored choices of each participant."""
         return np.bincount(self.participant, self.scored.sum(1), self.n_participants).astype(int)
 
-    def rows(self, keep: Any) -> Choices:
+    def rows(self, keep: np.ndarray | Sequence[int] | slice) -> Choices:
         """The choices in these rows only (a mask or indices), with the participants that have any."""
         at = np.arange(self.n_rows)[keep]
         who, renumbered = np.unique(self.participant[at], return_inverse=True)

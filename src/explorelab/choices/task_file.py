@@ -17,11 +17,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.toml_file import SettingError, read_toml, shown, told_where
 from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.table import PLAYERS, Layout
@@ -62,7 +62,7 @@ class DataTask:
     source: str = ""
 
 
-type AnyTask = DataTask | Task | Layout | Mapping[str, Any] | str | os.PathLike[str] | None
+type AnyTask = DataTask | Task | Layout | Mapping[str, Unchecked] | str | os.PathLike[str] | None
 
 
 def task_of(task: AnyTask, choices: Path | None = None) -> DataTask:
@@ -98,7 +98,7 @@ def read_task(path: Path) -> DataTask:
         return replace(task_from_table(table, path.parent), source=str(path))
 
 
-def task_from_table(table: Mapping[str, Any], folder: Path = Path()) -> DataTask:
+def task_from_table(table: Mapping[str, Unchecked], folder: Path = Path()) -> DataTask:
     """Read the description of the task from a table of settings; its files are relative to the folder."""
     first_arm = checks.whole("first_arm", table.get("first_arm", 0), at_least=0)
     told = read_task_table(table, DOOR, folder, first_arm)
@@ -126,12 +126,12 @@ def _layout(arms: Arms, noise_var: float | None, name: str | None) -> Layout:
     return layout if name is None else replace(layout, name=name)
 
 
-def _players(value: Any) -> str:
+def _players(value: object) -> str:
     checks.one_of("kind of players", value, PLAYERS)
     return str(value)
 
 
-def _columns(columns: Any) -> dict[str, str]:
+def _columns(columns: object) -> dict[str, str]:
     if not isinstance(columns, Mapping):
         raise InputError(f'columns must say what the file calls each, as {{ arm = "choice" }}, got {shown(columns)}.')
     for name, value in columns.items():

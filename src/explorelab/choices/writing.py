@@ -6,16 +6,18 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import check_writable, write_bytes, write_whole
+from explorelab._support.written_numbers import Json
 from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.checks.schema import look_at
 from explorelab.choices.raw import raw_of_frame
@@ -28,7 +30,7 @@ from explorelab.tasks import Task
 if TYPE_CHECKING:
     import xarray as xr
 
-type Written = tuple[pd.DataFrame, dict[str, Any], pd.DataFrame | None]
+type Written = tuple[pd.DataFrame, dict[str, Json], pd.DataFrame | None]
 
 
 @door
@@ -99,7 +101,7 @@ def _written(choices: Choices, target: Path) -> Written:
     return frame, table, means
 
 
-def _as_read(start: Any, layout: Layout) -> Any:
+def _as_read(start: Unchecked, layout: Layout) -> Unchecked:
     """Where people start, as it would be read from a task file: an arm's name becomes its number."""
     return layout.arm_names.index(start) if layout.arm_names is not None and start in layout.arm_names else start
 
@@ -128,7 +130,7 @@ def frame_of(choices: Choices) -> pd.DataFrame:
     return _with_table(frame, choices, column) if choices.table is not None else frame
 
 
-def _arm_labels(arm: np.ndarray, layout: Layout) -> Any:
+def _arm_labels(arm: np.ndarray, layout: Layout) -> np.ndarray | pd.api.extensions.ExtensionArray:
     """The arms as written in a file: by number or, if they have names, by name; empty for no arm."""
     if layout.arm_names is None:
         numbers = pd.array(arm, "Int64")
@@ -174,8 +176,8 @@ def _with_table(frame: pd.DataFrame, choices: Choices, column: np.ndarray) -> pd
     return joined[[*frame.columns, *kept]]
 
 
-def _layout_table(layout: Layout) -> dict[str, Any]:
-    table: dict[str, Any] = {"name": layout.name}
+def _layout_table(layout: Layout) -> dict[str, Json]:
+    table: dict[str, Json] = {"name": layout.name}
     if layout.shape is not None and is_grid(layout):
         table["grid"] = list(layout.shape)
     elif layout.places is not None:
@@ -226,13 +228,13 @@ def _start(start: np.ndarray, frame: pd.DataFrame, choices: Choices) -> int | st
     return name
 
 
-def toml_of(table: Mapping[str, Any], comments: list[str]) -> str:
+def toml_of(table: Mapping[str, Json], comments: list[str]) -> str:
     """A table [task] as TOML, with comments below."""
     lines = ["[task]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
     return "\n".join([*lines, *(f"# {' '.join(comment.split())}" for comment in comments), ""])
 
 
-def _toml(value: Any) -> str:
+def _toml(value: Json) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list):

@@ -10,7 +10,14 @@ from typing import Annotated, NoReturn
 import typer
 
 from explorelab import __version__
-from explorelab.cli import people_commands, recovery_commands, simulation_commands, study_commands
+from explorelab.cli import (
+    companion_commands,
+    people_commands,
+    recovery_commands,
+    simulation_commands,
+    study_commands,
+    team_command,
+)
 from explorelab.cli.options import whole_summaries
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
@@ -69,5 +76,7 @@ def explorelab(
 simulation_commands.register(app)
 people_commands.register(app)
 recovery_commands.register(app)
+companion_commands.register(app)
+team_command.register(app)
 study_commands.register(app)
 whole_summaries(app)

@@ -32,7 +32,7 @@ def option_groups(command: Callable[..., None]) -> Callable[..., None]:
     }
 
     @wraps(command)
-    def with_groups(**given: Any) -> None:
+    def with_groups(**given: object) -> None:
         made = {name: kind(**{field.name: given.pop(field.name) for field in fields(kind)}) for name, kind in groups.items()}
         command(**given, **made)
 
@@ -44,7 +44,7 @@ def option_groups(command: Callable[..., None]) -> Callable[..., None]:
     return with_groups
 
 
-def _parameters_of(group: Any) -> list[inspect.Parameter]:
+def _parameters_of(group: type) -> list[inspect.Parameter]:
     kinds = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kinds[field.name])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from explorelab._support.name_value import Written
 from explorelab._support.written_numbers import DIGITS
 from explorelab.cli.options import AsJson, Data, Seed, Starts, Task, check_targets, long_work
 from explorelab.errors import InputError
@@ -34,7 +35,7 @@ def _list(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _fixed(settings: list[str] | None) -> dict[str, Any]:
+def _fixed(settings: list[str] | None) -> dict[str, Written | list[Written]]:
     from explorelab._support.name_value import name_and_value
 
     return dict(name_and_value("--set", text) for text in settings or [])

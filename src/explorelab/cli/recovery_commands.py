@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from explorelab.cli.options import AsJson, Data, Seed, Task, check_targets, long_work
+
+if TYPE_CHECKING:
+    from explorelab.cli.recovery_runs import Refit
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +44,7 @@ def recover(
     fit = recovery_runs.loaded(like)
     check_targets(out, figure=figure)
     choices = read_choices(data if data is not None else recovery_runs.source_of(fit), task)
-    how: dict[str, Any] = {"n_starts": starts, "noise": noise, "seed": seed}
+    how: Refit = {"n_starts": starts, "noise": noise, "seed": seed}
     with long_work():
         if agents is None:
             found = recovery_runs.recover(choices, agent, fit, n, method, **how)

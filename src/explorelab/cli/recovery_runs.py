@@ -7,18 +7,19 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import xarray as xr
 
 from explorelab._support.files import write_whole
+from explorelab._support.written_numbers import JsonObject
 from explorelab.choices.table import Choices
 from explorelab.cli.tables import recovery_tables
 from explorelab.errors import InputError
 from explorelab.fitting.bayes.convergence import ConvergenceWarning
 from explorelab.fitting.fit_people import load_fit
 from explorelab.plots import predictive_figure, recovery_figures
-from explorelab.plots.style import write_figure
+from explorelab.plots.style import Drawing, write_figure
 from explorelab.recovery import latent, recovery_summary
 from explorelab.recovery.model_recovery import recover_models
 from explorelab.recovery.parameter_recovery import recover_parameters
@@ -29,9 +30,24 @@ class Found(NamedTuple):
     """A result, and how to draw it, summarise it as JSON and print it."""
 
     result: xr.Dataset
-    draw: Callable[[xr.Dataset], Any]
-    summary: Callable[[xr.Dataset], dict[str, Any]]
+    draw: Callable[[xr.Dataset], Drawing]
+    summary: Callable[[xr.Dataset], JsonObject]
     show: Callable[[xr.Dataset], None]
+
+
+class Refit(TypedDict):
+    """How people are simulated, and agents fitted to them."""
+
+    n_starts: int
+    noise: str
+    seed: int
+
+
+class Simulated(TypedDict):
+    """How people are simulated."""
+
+    noise: str
+    seed: int
 
 
 def loaded(path: Path | None) -> xr.DataTree | None:
@@ -60,7 +76,9 @@ def _said_with_the_result() -> Iterator[None]:
 
 
 @_said_with_the_result()
-def recover(choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Any) -> Found:
+def recover(
+    choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int, method: str | None, **how: Unpack[Refit]
+) -> Found:
     """Recover an agent's parameters."""
     result = recover_parameters(choices, agent, fit, n, method, **how)
     return Found(
@@ -70,7 +88,7 @@ def recover(choices: Choices, agent: str | None, fit: xr.DataTree | None, n: int
 
 @_said_with_the_result()
 def models(
-    choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Any
+    choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Unpack[Refit]
 ) -> Found:
     """Recover models; a given fit is used for its own agent, and its method for the others."""
     names = [name.strip() for name in agents.split(",") if name.strip()]
@@ -83,7 +101,7 @@ def models(
 
 
 @_said_with_the_result()
-def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Any) -> Found:
+def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Unpack[Simulated]) -> Found:
     """Run the predictive check of a fit."""
     assert fit is not None
     result = predictive_check(choices, None, fit, copies, **how)

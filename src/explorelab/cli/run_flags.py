@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from explorelab._support.name_value import name_and_value
+from explorelab._support.name_value import Written, name_and_value
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:
+    from explorelab._support.checks import Unchecked
     from explorelab._support.toml_file import TomlTable
     from explorelab.simulation.run_file import RunSettings
 
@@ -114,7 +115,7 @@ def settings_from(agent: AgentFlags, task: TaskFlags, run: RunFlags, sweep: Sequ
     return settings
 
 
-def _given(flags: Any) -> dict[str, Any]:
+def _given(flags: RunFlags | TaskFlags) -> dict[str, Unchecked]:
     values = {field.name: getattr(flags, field.name) for field in fields(flags)}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -127,7 +128,7 @@ def _fill_agent(table: TomlTable, flags: AgentFlags) -> None:
     table.update(name_and_value("--set", text) for text in flags.parameter or [])
 
 
-def _fill_task(table: TomlTable, given: dict[str, Any]) -> None:
+def _fill_task(table: TomlTable, given: dict[str, Unchecked]) -> None:
     from explorelab.tasks.arms_table import PLACES, SOURCES
     from explorelab.tasks.task_table import noise_settings
 
@@ -141,7 +142,7 @@ def _fill_task(table: TomlTable, given: dict[str, Any]) -> None:
     table.update(given)
 
 
-def _swept(text: str) -> tuple[str, list[Any]]:
+def _swept(text: str) -> tuple[str, list[Written]]:
     name, values = name_and_value("--sweep", text)
     return name, values if isinstance(values, list) else [values]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import xarray as xr
 
@@ -78,7 +78,7 @@ def promised(settings: RunSettings, epsilon: float | None) -> xr.Dataset:
         return regret_bounds(agent, task, how["horizon"], times=times, epsilon=epsilon)
 
 
-def _few_times(horizon: Any) -> list[int]:
+def _few_times(horizon: object) -> list[int]:
     """1, 2, 5, 10, 20, 50, ... and the horizon."""
     end = checks.whole("horizon", horizon, at_least=1)
     steps = (digit * 10**power for power in range(len(str(end))) for digit in (1, 2, 5))

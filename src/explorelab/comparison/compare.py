@@ -10,8 +10,11 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Variables
 from explorelab._support.door import door
+from explorelab._support.written_numbers import Json
 from explorelab.agents import Agent
+from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
 from explorelab.comparison.group import group_selection
 from explorelab.comparison.left_out_blocks import check_within, cross_validate
@@ -32,7 +35,7 @@ def compare(
     criterion: str | None = None,
     method: str = "map",
     within: str | None = None,
-    fixed: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, Mapping[str, Argument]] | None = None,
     n_starts: int = 10,
     seed: int = 0,
     progress: bool | None = None,
@@ -92,7 +95,7 @@ def compare(
     people = _people(choices, fits, folds)
     people["best"] = best_model(people, criterion)
     tree = {"people": people, "models": _models(people, criterion)}
-    attrs: dict[str, Any] = {"without_information": json.dumps(silent)}
+    attrs: Variables = {"without_information": json.dumps(silent)}
     attrs |= {"criterion": criterion, "method": method, "starts": n_starts, "seed": seed, "within": within or ""}
     root = xr.Dataset(attrs={**attrs, "source": choices.source, "versions": next(iter(fits.values())).attrs["versions"]})
     nested = {
@@ -118,7 +121,7 @@ def _people(choices: Choices, fits: Mapping[str, xr.DataTree], folds: Mapping[st
     def stacked(values: list[np.ndarray]) -> tuple[tuple[str, str], np.ndarray]:
         return ("participant", "model"), np.stack(values, axis=1)
 
-    variables: dict[str, Any] = {
+    variables: Variables = {
         name: stacked([e[name].values for e in estimates.values()]) for name in ("log_likelihood", "aic", "bic")
     }
     variables["n_parameters"] = ("model", [e.sizes["parameter"] for e in estimates.values()])
@@ -160,7 +163,7 @@ def _models(people: xr.Dataset, criterion: str) -> xr.Dataset:
     return result
 
 
-def comparison_summary(tree: xr.DataTree) -> dict[str, Any]:
+def comparison_summary(tree: xr.DataTree) -> dict[str, Json]:
     """A comparison as one JSON object."""
     models = tree["models"].to_dataset()
     return {

@@ -8,18 +8,18 @@ equal and the differences are due to chance, and exceedance probabilities protec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 from scipy.special import betainc, digamma, expit, gammainc, gammaln, hyp1f1, log_softmax, logsumexp, polygamma, xlogy
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.errors import ExplorelabError, InputError
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_STEPS = 10_000
 _NEGLIGIBLE = 45.0  # nats below the peak at which an integrand is left out: a share of 3e-20
@@ -27,6 +27,12 @@ _N_POINTS = 1001
 _FINEST = 0.04  # the step in log x that the upper end of the integrand needs, however wide the rest is
 _LEAST_COUNT = 0.01
 _MOST_COUNT = 1e9
+
+type Evidence = npt.ArrayLike | xr.DataArray
+"""Participant x model."""
+
+type Counts = npt.ArrayLike
+"""One number, or one for each model."""
 
 
 class _Posterior(NamedTuple):
@@ -39,7 +45,7 @@ class _Posterior(NamedTuple):
 
 @door
 def group_selection(
-    log_evidence: Any, names: Sequence[str] | None = None, prior: Any = 1.0, tolerance: float = 1e-10
+    log_evidence: Evidence, names: Sequence[str] | None = None, prior: Counts = 1.0, tolerance: float = 1e-10
 ) -> xr.Dataset:
     """How frequent each model is in the population, and the probability that it is the most frequent.
 
@@ -87,7 +93,7 @@ def group_selection(
     return xr.Dataset(variables, {"model": labels, "participant": people}, {"tolerance": tolerance})
 
 
-def exceedance_probability(alpha: Any) -> Floats:
+def exceedance_probability(alpha: npt.ArrayLike) -> Floats:
     """P(r_k is the largest) for every k, where r has a Dirichlet distribution with these counts.
 
     For two models it is the tail of a beta distribution. For more, r_k are gamma variables over their sum, so
@@ -105,7 +111,7 @@ def exceedance_probability(alpha: Any) -> Floats:
     return np.array([_largest(alpha, k) for k in range(alpha.size)])
 
 
-def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list[str], Any]:
+def _table(log_evidence: Evidence, names: Sequence[str] | None) -> tuple[Floats, list[str], np.ndarray]:
     """The evidence as participant x model, with the labels of both."""
     people = None
     if isinstance(log_evidence, xr.DataArray):
@@ -125,7 +131,7 @@ def _table(log_evidence: Any, names: Sequence[str] | None) -> tuple[Floats, list
     return evidence, labels, np.arange(evidence.shape[0]) if people is None else people
 
 
-def _prior(prior: Any, n_models: int) -> Floats:
+def _prior(prior: Counts, n_models: int) -> Floats:
     counts = checks.real("prior", prior, at_least=_LEAST_COUNT, at_most=_MOST_COUNT)
     if counts.ndim == 1 and counts.size != n_models:
         raise InputError(f"prior must be one number, or one for {each_of(n_models, 'model')}, got {counts.size}.")

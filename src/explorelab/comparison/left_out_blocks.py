@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
+from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, share_foreseen
@@ -29,6 +30,7 @@ from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, covariances, on_natural_scale, space_table
 from explorelab.fitting.search.best import fit_each
 from explorelab.fitting.search.solve import limits, predicted
+from explorelab.fitting.spaces import FieldValue
 
 
 class Folds(NamedTuple):
@@ -84,8 +86,8 @@ def cross_validate(
     *,
     within: str | None = None,
     free: Sequence[str] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    space: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, Argument] | None = None,
+    space: Mapping[str, Mapping[str, FieldValue]] | None = None,
     n_starts: int = 10,
     draws: int = 64,
     seed: int = 0,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-
 
 OF_LIKELIHOOD = ("bic", "aic")
 """Criteria that need the maximum of the likelihood: they are undefined for estimates under a prior."""
@@ -22,12 +19,12 @@ def method_for(criterion: str, method: str) -> str:
     return "ml" if criterion in OF_LIKELIHOOD else method
 
 
-def aic(log_lik: Any, k: Any) -> Floats:
+def aic(log_lik: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
     """Akaike's criterion, 2 k - 2 log L, for a log-likelihood at its maximum over k parameters; smaller is better."""
     return 2 * _count("k", k, 0) - 2 * checks.numbers("log_lik", log_lik)
 
 
-def bic(log_lik: Any, k: Any, n: Any) -> Floats:
+def bic(log_lik: npt.ArrayLike, k: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
     """Schwarz's criterion, k log n - 2 log L, for n choices; minus half of it approximates the log evidence."""
     return _count("k", k, 0) * np.log(_count("n", n, 1)) - 2 * checks.numbers("log_lik", log_lik)
 
@@ -61,7 +58,7 @@ def informative(choices: Choices) -> Choices:
     return choices.rows(~np.isin(choices.participants, silent)[choices.participant]) if silent else choices
 
 
-def _count(name: str, value: Any, at_least: int) -> Floats:
+def _count(name: str, value: npt.ArrayLike, at_least: int) -> Floats:
     count = checks.numbers(name, value)
     if (count < at_least).any():
         raise InputError(f"{name} must be at least {at_least}, got {count[count < at_least].flat[0]:g}.")

@@ -9,7 +9,7 @@ pseudo-people with half a standard unit of spread keep S away from zero when peo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -98,7 +98,9 @@ class _Group:
     from members whose likelihood is not finite; they stay where they started, and their status says why.
     """
 
-    def __init__(self, fitted: Fitted, row_lists: list[np.ndarray], member: np.ndarray, best: Best, progress: Any) -> None:
+    def __init__(
+        self, fitted: Fitted, row_lists: list[np.ndarray], member: np.ndarray, best: Best, progress: bool | None
+    ) -> None:
         z = best.z.copy()
         self.fitted, self.row_lists, self.member, self.z, self.progress = fitted, row_lists, member, z, progress
         n_sets, p = int(member.max()) + 1, z.shape[1]

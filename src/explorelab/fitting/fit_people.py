@@ -6,16 +6,18 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.files import check_writable, write_whole
 from explorelab.agents import Agent
+from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
@@ -24,6 +26,7 @@ from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, estimates, space_table
 from explorelab.fitting.search.best import fit_each, rows_of_each
 from explorelab.fitting.search.solve import predicted
+from explorelab.fitting.spaces import FieldValue
 
 type Method = Literal["ml", "map", "em", "nuts"]
 SETTINGS: dict[str, tuple[str, ...]] = {
@@ -35,6 +38,20 @@ SETTINGS: dict[str, tuple[str, ...]] = {
 """The settings of each method, which are passed on to `fit_group` and `sample`."""
 
 
+class MethodSettings(TypedDict, total=False):
+    """Settings that only one of the methods has."""
+
+    rounds: int
+    tolerance: float
+    chains: int
+    draws: int
+    warmup: int
+    target_accept: float
+    max_tree_depth: int
+    correlated: bool
+    on_failure: Literal["raise", "warn"]
+
+
 @door
 def fit(
     choices: Choices,
@@ -42,12 +59,12 @@ def fit(
     method: Method = "map",
     *,
     free: Sequence[str] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    space: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, Argument] | None = None,
+    space: Mapping[str, Mapping[str, FieldValue]] | None = None,
     n_starts: int = 10,
     seed: int = 0,
     progress: bool | None = None,
-    **settings: Any,
+    **settings: Unpack[MethodSettings],
 ) -> xr.DataTree:
     """Fit an agent to every participant.
 
@@ -83,6 +100,7 @@ def fit(
     """
     checks.one_of("method", method, SETTINGS)
     _check_settings(method, settings)
+    own: dict[str, Unchecked] = {**settings}  # each method checks its own
     n_starts = checks.whole("n_starts", n_starts, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
     check_choices(choices)
@@ -91,13 +109,13 @@ def fit(
     if method == "nuts":
         from explorelab.fitting.bayes.hierarchical import sample
 
-        return sample(choices, fitted, seed=seed, starts=n_starts, space=space, progress=progress, **settings)
+        return sample(choices, fitted, seed=seed, starts=n_starts, space=space, progress=progress, **own)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0
     # Without free parameters there is nothing to learn about a group.
     if method == "em" and fitted.space:
-        result = fit_group(fitted, rows, starts=n_starts, seed=seed, progress=progress, **settings)
+        result = fit_group(fitted, rows, starts=n_starts, seed=seed, progress=progress, **own)
         best, ending = result.best, result.ending
         groups["group"] = result.table(fitted)
         prior_sd = groups["group"]["z_sd"].values
@@ -110,7 +128,7 @@ def fit(
     return as_tree(groups, choices, fitted, told)
 
 
-def _check_settings(method: Method, settings: Mapping[str, Any]) -> None:
+def _check_settings(method: Method, settings: Mapping[str, object]) -> None:
     """Raise if a name is not a setting of the method: it belongs to another method, or is misspelt."""
     for name in settings:
         owner = next((each for each, own in SETTINGS.items() if name in own), None)

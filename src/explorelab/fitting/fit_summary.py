@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab._support.written_numbers import finite_or_none
+from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.fitting.identified import SILENT
 
 
-def fit_summary(tree: xr.DataTree) -> dict[str, Any]:
+def fit_summary(tree: xr.DataTree) -> JsonObject:
     """A fit as one JSON object: estimates over people, quality of fit, and warnings."""
     estimates = tree["estimates"].to_dataset()
     return {
@@ -44,7 +44,18 @@ def silent_people(tree: xr.DataTree) -> list[str]:
     return [str(who) for who in json.loads(tree.attrs.get("without_information", "[]"))]
 
 
-def parameter_summary(table: xr.Dataset, name: str) -> dict[str, Any]:
+class ParameterSummary(TypedDict):
+    """One parameter over people."""
+
+    median: float
+    quartiles: list[float]
+    median_standard_error: float
+    at_bound: int
+    identified: int
+    reasons: dict[str, int]
+
+
+def parameter_summary(table: xr.Dataset, name: str) -> ParameterSummary:
     """Median and quartiles over people, how certain estimates are, and how many are at a bound or not identified.
 
     People without any informative choice count as not identified and are left out of everything else.

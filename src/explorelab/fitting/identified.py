@@ -7,10 +7,11 @@ group's distribution was learned, the group's spread; an estimate shrunk entirel
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from explorelab._support.checks import Variables
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.solve import limits
 
@@ -40,7 +41,7 @@ class Identified(NamedTuple):
         remark = np.where(silent[:, None], SILENT, self.remark) if silent.any() else self.remark
         return self._replace(remark=remark)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> Variables:
         """The same as variables of a table of estimates."""
         told = {**self._asdict(), "identified": self.remark == ""}
         return {name: (("participant", "parameter"), values) for name, values in told.items()}

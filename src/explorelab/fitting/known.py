@@ -52,14 +52,14 @@ class Known(NamedTuple):
         return "" if self.fit is None else warning_of(self.fit)
 
 
-def known_from_fit(fit: Any, agent: str | Agent | None = None) -> Known:
+def known_from_fit(fit: xr.DataTree, agent: str | Agent | None = None) -> Known:
     """The agent and space of a fit; an error if it is of another agent. A fit that has not converged warns."""
     known = Known(_agent_of(fit, agent), _space_of(fit), fit)
     warn_if_failed(fit)
     return known
 
 
-def _agent_of(fit: Any, agent: str | Agent | None) -> Agent:
+def _agent_of(fit: object, agent: str | Agent | None) -> Agent:
     if not isinstance(fit, xr.DataTree) or "estimates" not in fit.children:
         raise InputError(f"fit must be the result of fit or load_fit, got {checks.shown(fit)}.")
     fitted = str(fit.attrs["agent"])

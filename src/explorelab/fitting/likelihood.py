@@ -6,7 +6,7 @@ not scored, but the agent learns from it if its reward was seen. Time counts eve
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,20 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
 from explorelab.agents import step as steps
-from explorelab.agents.factors import Commitment, Moment, Params, Rule, Told, Value, Ways, prepared
+from explorelab.agents.factors import (
+    AnyArray,
+    AnyBelief,
+    Available,
+    Commitment,
+    Moment,
+    Params,
+    Pytree,
+    Rule,
+    Told,
+    Value,
+    Ways,
+    prepared,
+)
 from explorelab.choices.table import NOWHERE, Choices, Layout
 
 
@@ -33,7 +46,7 @@ class Block(NamedTuple):
 
 def blocks_of(choices: Choices) -> Block:
     """Every row of the choices as a block, in NumPy arrays; compiled calls are given only the rows they need."""
-    arrays: dict[str, Any] = {
+    arrays: dict[str, AnyArray] = {
         "arm": np.asarray(choices.arm, np.int32),
         "reward": np.asarray(choices.reward, np.float64),
         "observed": np.asarray(choices.observed),
@@ -59,13 +72,13 @@ def positions(choices: Choices) -> np.ndarray:
     return np.take_along_axis(arms, np.maximum.accumulate(known, axis=1), axis=1).astype(np.int32)
 
 
-def beliefs(rule: Rule, params: Params, n_arms: int, block: Block) -> Any:
+def beliefs(rule: Rule, params: Params, n_arms: int, block: Block) -> AnyBelief:
     """What the agent believes before each trial, given what the person chose and saw; arrays have a leading trial axis."""
     told = Told(block.arm, block.reward, block.observed)
     if rule.learner.replay is not None:
         return rule.learner.replay(params, n_arms, told)
 
-    def trial(belief: Any, seen: Told) -> tuple[Any, Any]:
+    def trial(belief: AnyBelief, seen: Told) -> tuple[AnyBelief, AnyBelief]:
         after = rule.learner.update(params, belief, seen.arm, seen.reward)
         return jax.tree.map(lambda new, old: jnp.where(seen.observed, new, old), after, belief), belief
 
@@ -75,7 +88,7 @@ def beliefs(rule: Rule, params: Params, n_arms: int, block: Block) -> Any:
 class Replay(NamedTuple):
     """What an agent would have thought on each trial of a block."""
 
-    belief: Any
+    belief: AnyBelief
     value: Float[Array, "trial arm"]
     log_probs: Float[Array, "trial arm"]
 
@@ -85,13 +98,13 @@ def replay(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) ->
     return decide(rule, params, ways, n_arms, block, beliefs(rule, prepared(rule, params, ways), n_arms, block))
 
 
-def decide(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, believed: Any) -> Replay:
+def decide(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, believed: AnyBelief) -> Replay:
     """Value and log-probability of every arm before each trial of a block, from the belief at that time."""
     ready = prepared(rule, params, ways)
     t = jnp.arange(1, block.arm.shape[0] + 1, dtype=jnp.int32)
     bound, deciding = _bounds(rule.commitment, ready, believed, block)
 
-    def trial(belief: Any, moment: Moment, available: Any) -> tuple[Value, Value]:
+    def trial(belief: AnyBelief, moment: Moment, available: Available) -> tuple[Value, Value]:
         value = rule.limit(ready, belief, moment)
         return value, rule.choice.log_probs(ready, belief, value, moment, available)
 
@@ -103,12 +116,14 @@ def decide(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, be
     return Replay(believed, value, log_probs)
 
 
-def _bounds(commitment: Commitment, params: Params, believed: Any, block: Block) -> tuple[steps.Bound, Any]:
+def _bounds(
+    commitment: Commitment, params: Params, believed: AnyBelief, block: Block
+) -> tuple[steps.Bound, Bool[Array, " trial"]]:
     """What the agent is bound to before each trial, and whether it decides there."""
     if not steps.binds(commitment):
         return steps.unbound(), jnp.ones(block.arm.shape, bool)
 
-    def trial(before: steps.Bound, now: Any) -> Any:
+    def trial(before: steps.Bound, now: Pytree) -> tuple[steps.Bound, tuple[steps.Bound, Bool[Array, ""]]]:
         belief, arm, observed, available = now
         deciding = steps.decides(before, available)
         decided = deciding & observed

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from explorelab._support import checks
-from explorelab._support.name_value import name_and_value
+from explorelab._support.name_value import Written, name_and_value
 from explorelab.agents import Agent
-from explorelab.agents.factors import Params
+from explorelab.agents.factors import Argument, Params
 from explorelab.agents.named.ucl import PRIOR
 from explorelab.agents.parameters import Units, check_range, searchable
 from explorelab.agents.registry import agent_named, assumes_noise, parameters_of
@@ -20,7 +20,7 @@ from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model, parameters_of_beliefs
-from explorelab.fitting.spaces import Space, axes_of, origin_of, space_for, units_of
+from explorelab.fitting.spaces import Changes, Space, axes_of, origin_of, space_for, units_of
 
 
 class Fitted(NamedTuple):
@@ -37,7 +37,7 @@ class Named(NamedTuple):
     """An agent's name and the values fixed in it."""
 
     name: str
-    fixed: dict[str, Any]
+    fixed: dict[str, Written | list[Written]]
 
 
 def parsed(text: str) -> Named:
@@ -50,8 +50,8 @@ def prepare(
     choices: Choices,
     agent: str | Agent,
     free: Sequence[str] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    space: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, Argument] | None = None,
+    space: Changes | None = None,
     seen: np.ndarray | None = None,
 ) -> Fitted:
     """The agent with its free parameters and the data as arrays.
@@ -94,7 +94,7 @@ def prepare(
     return Fitted(built, Model(built.rule, axes_of(sought), choices.layout.n_arms), data, sought)
 
 
-def named(choices: Choices, name: str, fixed: Mapping[str, Any]) -> Agent:
+def named(choices: Choices, name: str, fixed: Mapping[str, Argument]) -> Agent:
     """The named agent with values that suit the data, as starting values of its free parameters."""
     units = units_of(choices)
     known = parameters_of(name)
@@ -104,7 +104,7 @@ def named(choices: Choices, name: str, fixed: Mapping[str, Any]) -> Agent:
     return agent_named(name, **given, **fixed)
 
 
-def _typical(units: Units, choices: Choices) -> dict[str, Any]:
+def _typical(units: Units, choices: Choices) -> dict[str, float]:
     typical = {name: _centre(name, units) for name in PRIOR}
     # Arms without places are independent.
     return typical if choices.layout.places is not None else typical | {"length_scale": 0.0}
@@ -131,7 +131,7 @@ def _check_noise(agent: Agent, choices: Choices, free: Sequence[str]) -> None:
         )
 
 
-def _with_data(agent: Agent, choices: Choices, units: Units) -> dict[str, Any]:
+def _with_data(agent: Agent, choices: Choices, units: Units) -> Params:
     """The agent's parameters, with the data's noise variance, horizon and number of arms."""
     noise = choices.layout.noise_var
     added = {
@@ -143,7 +143,7 @@ def _with_data(agent: Agent, choices: Choices, units: Units) -> dict[str, Any]:
 
 
 def _free(
-    agent: Agent, params: Params, choices: Choices, free: Sequence[str] | None, fixed: Mapping[str, Any]
+    agent: Agent, params: Params, choices: Choices, free: Sequence[str] | None, fixed: Mapping[str, Argument]
 ) -> tuple[str, ...]:
     if free is not None:
         names = (free,) if isinstance(free, str) else tuple(free)

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Literal
+from jax.extend.core import Literal, Var
 from jaxtyping import Array, Float, Int
 
-from explorelab.agents.factors import Params, Rule, Ways, prepared
+from explorelab.agents.factors import AnyArray, AnyBelief, Params, Rule, Ways, prepared
 from explorelab.fitting.likelihood import Block, beliefs, decide, log_likelihoods
 from explorelab.fitting.spaces import Axis, Origin, natural
 
@@ -38,7 +38,7 @@ class Data(NamedTuple):
 
     blocks: Block
     ways: Ways
-    fixed: dict[str, Any]
+    fixed: Params
     """Parameters that are not free, in natural units."""
     origin: Origin
     """Search ranges of the free parameters."""
@@ -65,16 +65,16 @@ def parameters_of_beliefs(rule: Rule, params: Params, ways: Ways, n_arms: int, b
     """
     names = sorted(params)
 
-    def believed(values: list[Any], ways: Ways, block: Block) -> Any:
+    def believed(values: list[AnyArray], ways: Ways, block: Block) -> AnyBelief:
         return beliefs(rule, prepared(rule, dict(zip(names, values, strict=True)), ways), n_arms, block)
 
     given = ([params[name] for name in names], ways, block)
     program = jax.make_jaxpr(believed)(*jax.tree.map(jax.typeof, given)).jaxpr
-    behind: dict[Any, frozenset[str]] = {
+    behind: dict[Var, frozenset[str]] = {
         variable: frozenset({name}) for name, variable in zip(names, program.invars, strict=False)
     }
 
-    def behind_any(variables: Sequence[Any]) -> frozenset[str]:
+    def behind_any(variables: Sequence[Var | Literal]) -> frozenset[str]:
         return frozenset().union(*(behind.get(each, ()) for each in variables if not isinstance(each, Literal)))
 
     for operation in program.eqns:
@@ -94,18 +94,20 @@ def block_log_likelihoods(
     return jax.vmap(one)(take(data, rows))
 
 
-def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array, " parameter"]) -> Any:
+def _log_probs_and_slopes(
+    model: Model, data: Data, block: Block, z: Float[Array, " parameter"]
+) -> tuple[Float[Array, "trial arm"], Float[Array, "trial arm parameter"]]:
     """Log-probability of every arm on every trial, and its slope along each parameter (the last axis).
 
     Only the parameters that learning depends on are differentiated through the learner, whose linear algebra is most of the
     work; for the others its beliefs are constants.
     """
 
-    def believed(z: Float[Array, " parameter"]) -> Any:
+    def believed(z: Float[Array, " parameter"]) -> AnyBelief:
         params = prepared(model.rule, {**data.fixed, **natural(model.axes, data.origin, z)}, data.ways)
         return beliefs(model.rule, params, model.n_arms, block)
 
-    def log_probs(belief: Any, z: Float[Array, " parameter"]) -> Any:
+    def log_probs(belief: AnyBelief, z: Float[Array, " parameter"]) -> Float[Array, "trial arm"]:
         params = {**data.fixed, **natural(model.axes, data.origin, z)}
         return decide(model.rule, params, data.ways, model.n_arms, block, belief).log_probs
 
@@ -127,7 +129,9 @@ def _log_probs_and_slopes(model: Model, data: Data, block: Block, z: Float[Array
     return probs, jnp.moveaxis(slopes, 0, -1)
 
 
-def _products(a: Float[Array, "trial arm parameter"], b: Float[Array, "trial arm parameter"]) -> Any:
+def _products(
+    a: Float[Array, "trial arm parameter"], b: Float[Array, "trial arm parameter"]
+) -> Float[Array, "parameter parameter"]:
     """Sums over trials and arms of products of all pairs of parameters; as one flat product, ten times as fast as einsum."""
     n = a.shape[-1]
     return a.reshape(-1, n).T @ b.reshape(-1, n) if n else jnp.zeros((0, 0))

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import jax
 import numpy as np
@@ -146,7 +145,9 @@ def space_table(space: Space) -> xr.Dataset:
     )
 
 
-def as_tree(groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, settings: Mapping[str, Any]) -> xr.DataTree:
+def as_tree(
+    groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, settings: Mapping[str, object]
+) -> xr.DataTree:
     """A tree of the groups; its root says what was fitted to what, how, and with which versions."""
     root = xr.Dataset(attrs={
         "agent": fitted.agent.name,

@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 
 from explorelab._support import checks
 from explorelab._support.rounding import spread
+from explorelab.agents.factors import AnyArray, Params
 from explorelab.agents.parameters import PARAMETERS, Units, searchable
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
@@ -47,6 +48,11 @@ class Dimension:
 
 type Space = tuple[Dimension, ...]
 
+type FieldValue = float | str
+
+type Changes = Mapping[str, Mapping[str, FieldValue]]
+"""For some free parameters, other values of `scale`, `centre`, `spread`, `low` or `high`."""
+
 
 class Axis(NamedTuple):
     """What a compiled program must know about a free parameter."""
@@ -58,8 +64,8 @@ class Axis(NamedTuple):
 class Origin(NamedTuple):
     """Where the standard units of every free parameter lie on its scale; as numbers, so that all data share one program."""
 
-    middle: Any
-    spread: Any
+    middle: Float[AnyArray, " parameter"]
+    spread: Float[AnyArray, " parameter"]
 
 
 def axes_of(space: Space) -> tuple[Axis, ...]:
@@ -80,7 +86,7 @@ def natural(axes: Sequence[Axis], origin: Origin, z: Float[Array, " parameter"])
     return {axis.name: SCALES[axis.scale].from_line(on_line[i]) for i, axis in enumerate(axes)}
 
 
-def standard(space: Space, params: Mapping[str, Any]) -> np.ndarray:
+def standard(space: Space, params: Params) -> np.ndarray:
     """The point in standard units of parameters in natural units; the last axis holds the parameters."""
     columns = []
     for dimension in space:
@@ -102,7 +108,7 @@ def units_of(choices: Choices) -> Units:
     )
 
 
-def space_for(names: Sequence[str], choices: Choices, changes: Mapping[str, Mapping[str, Any]] | None = None) -> Space:
+def space_for(names: Sequence[str], choices: Choices, changes: Changes | None = None) -> Space:
     """The dimensions of these parameters in the units of these choices, with changes to any of their fields.
 
     Centres, spreads and bounds come from the rewards in `choices` and nothing else, so blocks to be left out must be left
@@ -123,7 +129,7 @@ def _dimension(name: str, units: Units) -> Dimension:
     return Dimension(name, *checks.one_of("free parameter", name, known)(units))
 
 
-def _changed(dimension: Dimension, changes: Mapping[str, Any]) -> Dimension:
+def _changed(dimension: Dimension, changes: Mapping[str, FieldValue]) -> Dimension:
     for field in changes:
         if field not in ("scale", "centre", "spread", "low", "high"):
             raise unknown_name(f"field of {dimension.name}", field, ("scale", "centre", "spread", "low", "high"))

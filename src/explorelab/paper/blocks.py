@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import xarray as xr
@@ -10,14 +10,22 @@ import xarray as xr
 from explorelab import theory
 from explorelab.agents.named.ucl import block_ucl
 from explorelab.paper.exhibit import Effort, Exhibit, exhibit, spread
-from explorelab.plots.style import BLUE, GREEN, INK, VERMILION, Drawing
+from explorelab.plots.style import BLUE, GREEN, INK, VERMILION, Drawing, Look
 from explorelab.plots.words import number, percent, whole
 from explorelab.tasks import Task, landscape, on_graph, profile, with_costs
 
 HORIZON, QUICK_HORIZON, RUNS = 2**14 - 1, 2**9 - 1, 250
 
-PRIOR: dict[str, Any] = {"prior_mean": 200, "prior_var": 1e6}
-GRAPH_PRIOR: dict[str, Any] = {"prior_mean": 40, "prior_var": 1e6}
+
+class Prior(TypedDict):
+    """A prior with one mean for all arms."""
+
+    prior_mean: float
+    prior_var: float
+
+
+PRIOR: Prior = {"prior_mean": 200, "prior_var": 1e6}
+GRAPH_PRIOR: Prior = {"prior_mean": 40, "prior_var": 1e6}
 
 
 def _settings(effort: Effort, prior: str, task: str, horizon: int) -> dict[str, str]:
@@ -30,7 +38,7 @@ def _settings(effort: Effort, prior: str, task: str, horizon: int) -> dict[str, 
     }
 
 
-def _mean_and_spread(drawing: Drawing, key: str, runs: xr.Dataset, name: str, curve: str, colour: str, **look: Any) -> None:
+def _mean_and_spread(drawing: Drawing, key: str, runs: xr.Dataset, name: str, curve: str, colour: str, **look: Look) -> None:
     mean, sd = runs[f"{name}_mean"], spread(runs, name)
     drawing.band(key, runs["time"], mean - sd, mean + sd, f"{curve}, mean ± 1 sd", color=colour, alpha=0.3)
     drawing.line(key, runs["time"], mean, f"{curve}, mean", color=colour, **look)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,20 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from explorelab.agents import Agent
+from explorelab.agents.factors import Argument
 from explorelab.plots.style import GREY, Drawing
-from explorelab.simulation.simulate import simulate
+from explorelab.simulation.simulate import Keep, simulate
 from explorelab.tasks import Task
 
 QUICK_REPLICATES = 12
+
+
+class Options(TypedDict, total=False):
+    """Arguments that go on to `simulate`."""
+
+    times: Sequence[int]
+    keep: Keep
+    sweep: Mapping[str, Sequence[Argument]]
 
 
 class Effort(NamedTuple):
@@ -38,7 +47,7 @@ class Effort(NamedTuple):
         n = 12 if self.quick else n_full
         return np.unique(np.geomspace(1, horizon, n).round().astype(int)).tolist()
 
-    def simulate(self, agent: Agent, task: Task, horizon: int, replicates: int, **options: Any) -> xr.Dataset:
+    def simulate(self, agent: Agent, task: Task, horizon: int, replicates: int, **options: Unpack[Options]) -> xr.Dataset:
         """A simulation with this seed, without a progress bar of its own."""
         return simulate(agent, task, horizon, self.replicates(replicates), self.seed, progress=False, **options)
 

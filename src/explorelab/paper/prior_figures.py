@@ -147,7 +147,7 @@ def _draw_quality(drawing: Drawing, effort: Effort, task: Task) -> dict[float, t
     """Draw regret at T = 1000 over zeta for every prior mean, and return it."""
     axes = drawing.panel("a", "(a) Regret at T = 1000", "ζ = max |m − μ₀| / σ₀", "mean regret", log="xy", ylim=(200, 6e4))
     variances = VARIANCES[::3] if effort.quick else VARIANCES
-    sweep = {"prior_mean": list(MEANS), "prior_var": list(variances)}
+    sweep: dict[str, list[float]] = {"prior_mean": list(MEANS), "prior_var": list(variances)}
     runs = effort.simulate(deterministic_ucl(), task, 1000, 500, times=[1000], sweep=sweep)["regret_mean"].isel(time=-1)
     found = {}
     for mean, (colour, marker) in MEANS.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import Any
 
 import jinja2
 from matplotlib.figure import Figure
@@ -13,7 +12,7 @@ REM_PER_INCH = 6.4
 """Scale of figures, so that text has the same size in all of them."""
 
 
-def rendered(package: str, **values: Any) -> str:
+def rendered(package: str, **values: object) -> str:
     """The template `page.html.jinja` of a package, filled in."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package, "."),

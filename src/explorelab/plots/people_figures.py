@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
+from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from explorelab._support.rounding import spread
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.plots.recovery_figures import LETTERS, heat_table
-from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing, whole_ticks
+from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing, Look, whole_ticks
 from explorelab.plots.words import name_of, named
 from explorelab.recovery.behaviour import Each
 from explorelab.regret.clusters import mean_band
@@ -131,7 +130,7 @@ def _size(n: int) -> float:
     return float(np.clip(60 / n, 1.2, 4.5))
 
 
-def _fine_ticks(axis: Any, low: float, high: float) -> None:
+def _fine_ticks(axis: Axis, low: float, high: float) -> None:
     """Label ticks of a logarithmic axis between powers of ten too, if it spans few of them."""
     if high < 300 * low:
         axis.set_major_locator(LogLocator(subs=(1, 3) if high > 20 * low else (1, 2, 5)))
@@ -153,7 +152,7 @@ def _draw_people(drawing: Drawing, one: xr.Dataset, dimension: xr.Dataset, name:
     width = float(np.clip(120 / order.size, 0.35, 1.6))
     for which, colour, words in ((sure, BLUE, "identified"), (~sure, ORANGE, "not identified")):
         ends = [np.clip(one[end].values[which], low, high) for end in ("low", "high")]
-        look: dict[str, Any] = {"color": colour, "lw": width, "alpha": 0.35}
+        look: dict[str, Look] = {"color": colour, "lw": width, "alpha": 0.35}
         drawing.interval(name, ends[0], ends[1], place[which], f"{words}, 95 % interval", **look)
         drawing.points(name, one["estimate"].values[which], place[which], words, color=colour, ms=size, mew=0, label=words)
     axes.set(xlim=(low, high), ylim=(0, order.size + 1))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, thousands, whole_ticks
+from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, Drawing, Look, thousands, whole_ticks
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FORMS, NONE, fitted_regret
 from explorelab.regret.phenotype_summary import beside_paper
@@ -31,7 +30,7 @@ def draw_phenotypes(result: xr.Dataset) -> Drawing:
     return drawing
 
 
-def _regret_panel(drawing: Drawing, key: str, title: str, result: xr.Dataset) -> Any:
+def _regret_panel(drawing: Drawing, key: str, title: str, result: xr.Dataset) -> Axes:
     longest = int(result["n_trials"].max())
     axes = drawing.panel(key, title, "choice t", "observed regret", xlim=(0, longest))
     whole_ticks(axes.xaxis)
@@ -99,7 +98,7 @@ def _draw_shares(drawing: Drawing, result: xr.Dataset) -> None:
     axes = drawing.panel("c", "(c) Shares", "share (%)", "", xlim=(0, 108), ylim=(-0.5, 3.1), xticks=[0, 25, 50, 75, 100])
     rows = ("person", "people") if result.attrs["by"] == "participant" else ("block", "blocks")
     n = int(result["n_rows"].sum())
-    sources: dict[str, tuple[str, float, dict[str, Any]]] = {
+    sources: dict[str, tuple[str, float, dict[str, Look]]] = {
         "share": (f"this {rows[0]}" if n == 1 else f"these {n} {rows[1]}", 0.14, {"marker": "o", "ms": 4.5}),
         "paper": (f"paper, {paper_people.PEOPLE} people", -0.14, {"marker": "D", "ms": 4, "mfc": "white", "mew": 1.1}),
     }
@@ -113,7 +112,7 @@ def _draw_shares(drawing: Drawing, result: xr.Dataset) -> None:
             colour, height = (COLOURS[form] if source == "share" else GREY), 2 - k + up
             drawing.interval("c", low[k], high[k], height, f"{form}, {words}, 95 %", color=colour, lw=1.8)
             drawing.points("c", middle[k], height, f"{form}, {words}", color=colour, **look)
-            beside: dict[str, Any] = {"x": high[k] + 2.5} if high[k] < 88 else {"x": low[k] - 2.5, "ha": "right"}
+            beside: dict[str, Look] = {"x": high[k] + 2.5} if high[k] < 88 else {"x": low[k] - 2.5, "ha": "right"}
             axes.text(y=height, s=f"{middle[k]:.1f}", color=colour, va="center", fontsize=7.5, **beside)
         axes.plot([], [], color=INK if source == "share" else GREY, lw=1.8, label=words, **look)
     axes.set_yticks([2, 1, 0], FORMS)

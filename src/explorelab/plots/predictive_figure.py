@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
 from explorelab.plots.recovery_figures import LETTERS
-from explorelab.plots.style import BLUE, GREY, INK, Drawing, thousands, whole_ticks
+from explorelab.plots.style import BLUE, GREY, INK, Drawing, Look, thousands, whole_ticks
 from explorelab.regret.forms import FORMS
 
 CURVES = {
@@ -18,8 +16,8 @@ CURVES = {
     "travel": ("Walks over time", "walk to the next arm", 1.0),
     "unique": ("New arms", "new arms so far (%)", 100.0),
 }
-HUMAN: dict[str, Any] = {"color": INK, "lw": 1.5}
-SIMULATED: dict[str, Any] = {"color": BLUE, "lw": 1.3, "ls": (0, (4, 1.5))}
+HUMAN: dict[str, Look] = {"color": INK, "lw": 1.5}
+SIMULATED: dict[str, Look] = {"color": BLUE, "lw": 1.3, "ls": (0, (4, 1.5))}
 
 
 def draw_predictive(result: xr.Dataset) -> Drawing:

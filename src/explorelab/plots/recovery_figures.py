@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from explorelab._support.rounding import spread
-from explorelab.plots.style import BLUE, FULL_WIDTH, GREY, INK, VERMILION, Drawing
+from explorelab.plots.style import BLUE, FULL_WIDTH, GREY, INK, VERMILION, Drawing, Look
 
 COLUMNS = 4
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -47,7 +46,7 @@ def _draw_parameter(drawing: Drawing, one: xr.Dataset, name: str, letter: str) -
     covered = one["covered"].values
     for inside, colour, what in ((covered, BLUE, "covered"), (~covered, VERMILION, "not covered")):
         first, last = (np.clip(one[end].values[inside], low, high) for end in ("low", "high"))
-        look: dict[str, Any] = {"color": colour, "lw": 0.6, "alpha": 0.25}
+        look: dict[str, Look] = {"color": colour, "lw": 0.6, "alpha": 0.25}
         drawing.interval(name, first, last, true[inside], f"95 % interval, {what}", upright=True, **look)
         drawing.points(name, true[inside], estimate[inside], what, color=colour, ms=2.2, mew=0)
     drawing.line(name, [low, high], [low, high], "estimate = true", color=GREY, lw=0.8, ls=(0, (4, 2)), zorder=0)
@@ -68,7 +67,7 @@ def signed(value: float) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
-def _log_ticks(axis: Any, low: float, high: float) -> None:
+def _log_ticks(axis: Axis, low: float, high: float) -> None:
     """Label powers of ten, and ticks between them if there are few."""
     if high < 40 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
@@ -94,7 +93,7 @@ def _draw_between(drawing: Drawing, result: xr.Dataset, names: list[str], letter
 def _draw_summary(drawing: Drawing, result: xr.Dataset, names: list[str], letter: str) -> None:
     axes = drawing.panel("summary", f"({letter}) Recovery", "", "", xlim=(min(0.0, float(result["rank_low"].min())), 1.03))
     places = np.arange(len(names))[::-1].astype(float)
-    looks: dict[str, tuple[str, str, float, dict[str, Any]]] = {
+    looks: dict[str, tuple[str, str, float, dict[str, Look]]] = {
         "rank": ("rank correlation ρ", "rank_correlation", 0.14, {"marker": "o", "ms": 4.5, "color": BLUE}),
         "coverage": ("coverage", "coverage", -0.14, {"marker": "D", "ms": 4, "mfc": "white", "mew": 1.2, "color": INK}),
     }

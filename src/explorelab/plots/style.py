@@ -14,8 +14,12 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.collections import QuadMesh
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from scipy.optimize import isotonic_regression
@@ -35,7 +39,7 @@ FORMATS = (".png", ".svg", ".pdf")
 FULL_WIDTH = 7.2
 """Inches across a page."""
 
-STYLE: dict[str, Any] = {
+STYLE: dict[str, Look] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
     "font.size": 9.5,
@@ -72,6 +76,13 @@ STYLE: dict[str, Any] = {
 }
 
 
+type Mosaic = list[Any]
+"""Names of panels, row by row; a name may be a mosaic again."""
+
+type Look = Any
+"""What matplotlib takes by name: colours, widths, limits; each of its functions has its own types for them."""
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """Matplotlib's settings for our figures, until the block ends."""
@@ -85,13 +96,15 @@ def style() -> Iterator[None]:
 class Drawing:
     """A figure, its panels by letter or name, and a record of all that is drawn on them."""
 
-    def __init__(self, layout: Any, width: float = FULL_WIDTH, height: float = 3.3, **grid: Any) -> None:
+    def __init__(
+        self, layout: Mosaic, width: float = FULL_WIDTH, height: float = 3.3, **grid: Sequence[float] | float
+    ) -> None:
         self.figure = Figure(figsize=(width, height))
         self.axes: dict[str, Axes] = self.figure.subplot_mosaic(layout, gridspec_kw=grid or None)
         self._names: dict[str, tuple[str, str, str]] = {}
         self._records: list[pd.DataFrame] = []
 
-    def panel(self, key: str, title: str, x: str, y: str, log: str = "", **settings: Any) -> Axes:
+    def panel(self, key: str, title: str, x: str, y: str, log: str = "", **settings: Look) -> Axes:
         """The panel of this key, with its title and axes named; `log` holds the axes that are logarithmic."""
         axes = self.axes[key]
         self._names[key] = (title, x, y)
@@ -105,15 +118,15 @@ class Drawing:
             readable_log(axes.yaxis)
         return axes
 
-    def line(self, key: str, x: Any, y: Any, curve: str, **look: Any) -> None:
+    def line(self, key: str, x: npt.ArrayLike, y: npt.ArrayLike, curve: str, **look: Look) -> None:
         """A line; it enters the legend under `label`, if there is one."""
         self.axes[key].plot(*self._record(key, x, y, curve, "line"), **look)
 
-    def points(self, key: str, x: Any, y: Any, curve: str, **look: Any) -> None:
+    def points(self, key: str, x: npt.ArrayLike, y: npt.ArrayLike, curve: str, **look: Look) -> None:
         """Single points."""
         self.axes[key].plot(*self._record(key, x, y, curve, "point"), **{"marker": "o", "ls": "none", **look})
 
-    def band(self, key: str, x: Any, low: Any, high: Any, curve: str, **look: Any) -> None:
+    def band(self, key: str, x: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, curve: str, **look: Look) -> None:
         """A band between two curves, where both are known."""
         x, low, high = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, float)) for v in (x, low, high)))
         known = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
@@ -121,7 +134,16 @@ class Drawing:
         x, low = self._record(key, x[known], low[known], curve, "low")
         self.axes[key].fill_between(x, low, high, **{"alpha": 0.2, "lw": 0, **look})
 
-    def interval(self, key: str, low: Any, high: Any, at: Any, curve: str, upright: bool = False, **look: Any) -> None:
+    def interval(
+        self,
+        key: str,
+        low: npt.ArrayLike,
+        high: npt.ArrayLike,
+        at: npt.ArrayLike,
+        curve: str,
+        upright: bool = False,
+        **look: Look,
+    ) -> None:
         """Intervals between two numbers, along the axis (or `upright` across it), each at its place."""
         ends = [self._record(key, *((at, end) if upright else (end, at)), curve, name)
                 for end, name in ((low, "low"), (high, "high"))]  # fmt: skip
@@ -129,12 +151,14 @@ class Drawing:
         draw = self.axes[key].vlines if upright else self.axes[key].hlines
         draw(place, low, high, **look)
 
-    def bars(self, key: str, at: Any, start: Any, length: Any, curve: str, **look: Any) -> Any:
+    def bars(
+        self, key: str, at: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike, curve: str, **look: Look
+    ) -> BarContainer:
         """Bars that lie along the axis, from their start, for their length."""
         length, at = self._record(key, length, at, curve, "length")
         return self.axes[key].barh(at, length, left=np.asarray(start, dtype=float), **look)
 
-    def cells(self, key: str, values: Any, **look: Any) -> Any:
+    def cells(self, key: str, values: npt.ArrayLike, **look: Look) -> QuadMesh:
         """A surface of squares, `values[x][y]`, both counted from 1; the record has a curve along x for each y."""
         surface = np.asarray(values, dtype=float)
         x = np.arange(1, surface.shape[0] + 1)
@@ -143,7 +167,7 @@ class Drawing:
         edges = [np.arange(n + 1) + 0.5 for n in surface.shape]
         return self.axes[key].pcolormesh(*edges, surface.T, **{"edgecolors": "white", "linewidth": 0.4, **look})
 
-    def say(self, key: str, across: float, y: float, words: str, colour: str, **look: Any) -> None:
+    def say(self, key: str, across: float, y: float, words: str, colour: str, **look: Look) -> None:
         """Words on a panel, ending at a share of its width, at a height in its own units."""
         axes = self.axes[key]
         look = {"ha": "right", "fontsize": 8.5, **look}
@@ -154,7 +178,7 @@ class Drawing:
         """Everything drawn, one row per point: panel, names of its axes, curve, part of the curve, x and y."""
         return pd.concat(self._records, ignore_index=True)
 
-    def _record(self, key: str, x: Any, y: Any, curve: str, part: str) -> tuple[np.ndarray, np.ndarray]:
+    def _record(self, key: str, x: npt.ArrayLike, y: npt.ArrayLike, curve: str, part: str) -> tuple[np.ndarray, np.ndarray]:
         x, y = np.broadcast_arrays(np.atleast_1d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float)))
         drawn = np.isfinite(x) & np.isfinite(y)
         x, y = x[drawn], y[drawn]
@@ -164,7 +188,7 @@ class Drawing:
         return x, y
 
 
-def readable_log(axis: Any) -> None:
+def readable_log(axis: Axis) -> None:
     """Ticks of a logarithmic axis at powers of ten, as 0.1, 1, 1000, and beyond as 10⁻² or 10⁴."""
     axis.set_major_locator(LogLocator(numticks=8))
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
@@ -181,12 +205,12 @@ def power_of_ten(value: float) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def thousands(axis: Any) -> None:
+def thousands(axis: Axis) -> None:
     """Ticks of an axis with thin spaces between thousands; where they are not whole, with the decimals that they have."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}".replace(",", "\u2009")))
 
 
-def whole_ticks(axis: Any, most: int = 5) -> None:
+def whole_ticks(axis: Axis, most: int = 5) -> None:
     """Ticks of an axis that counts something: at whole numbers only, however few of them there are."""
     axis.set_major_locator(MaxNLocator(most, integer=True, min_n_ticks=1))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from explorelab.choices.table import PLAYERS, Choices
 from explorelab.regret import paper_people
 
 
-def number(value: Any, digits: int = 3) -> str:
+def number(value: SupportsFloat, digits: int = 3) -> str:
     """A number for a sentence: with that many significant digits, and thin spaces between thousands."""
     value = float(value)
     if value == 0 or not np.isfinite(value):
@@ -23,7 +23,7 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}".replace(",", "\u202f").replace("-", "\u2212")
 
 
-def whole(value: Any) -> str:
+def whole(value: SupportsFloat) -> str:
     """A number for a sentence, rounded to a whole number."""
     return f"{float(value):,.0f}".replace(",", "\u202f").replace("-", "\u2212")
 
@@ -56,7 +56,7 @@ def with_paper_named(text: str) -> str:
     return re.sub(r"\b[Tt]he paper's\b", f"{paper_people.NAME}'s".replace(" (2014)'s", "'s (2014)"), text, count=1)
 
 
-def percent(value: Any, digits: int = 0) -> str:
+def percent(value: SupportsFloat, digits: int = 0) -> str:
     """A share in per cent; a dash if there is none."""
     value = float(value)
     return "–" if np.isnan(value) else f"{100 * value:.{digits}f}\u202f%"
@@ -67,19 +67,19 @@ def share(n: int, of: int) -> str:
     return f"{whole(n)} ({percent(n / of)})" if of else whole(n)
 
 
-def interval(low: Any, high: Any, digits: int = 3) -> str:
+def interval(low: SupportsFloat, high: SupportsFloat, digits: int = 3) -> str:
     """Two numbers with "to" between them; empty if unknown."""
     low, high = float(low), float(high)
     return "" if np.isnan(low) or np.isnan(high) else f"{plain(low, digits)} to {plain(high, digits)}"
 
 
-def percents(low: Any, high: Any, digits: int = 0) -> str:
+def percents(low: SupportsFloat, high: SupportsFloat, digits: int = 0) -> str:
     """Two shares in per cent."""
     low, high = float(low), float(high)
     return "" if np.isnan(low) or np.isnan(high) else f"{100 * low:.{digits}f} to {100 * high:.{digits}f}\u202f%"
 
 
-def plain(value: Any, digits: int = 3) -> str:
+def plain(value: SupportsFloat, digits: int = 3) -> str:
     """A number with that many significant digits, whole ones in full; very large and very small ones as powers of ten."""
     value = float(value)
     if np.isnan(value):
@@ -93,24 +93,24 @@ def plain(value: Any, digits: int = 3) -> str:
     return f"{number(value / 10.0**size, digits)} × 10{power}"
 
 
-def r2(value: Any) -> str:
+def r2(value: SupportsFloat) -> str:
     """A coefficient of determination, never rounded to one."""
     return "> 0.9999" if 0.99995 <= float(value) < 1 else fixed(value, 4)
 
 
-def is_r2(value: Any) -> str:
+def is_r2(value: SupportsFloat) -> str:
     """The same after a name: R² = 0.9990."""
     said = r2(value)
     return said if said[0] == ">" else f"= {said}"
 
 
-def fixed(value: Any, decimals: int = 2) -> str:
+def fixed(value: SupportsFloat, decimals: int = 2) -> str:
     """A number with that many decimals; a dash if there is none."""
     value = float(value)
     return "–" if np.isnan(value) else f"{value:.{decimals}f}".replace("-", "\u2212")
 
 
-def probability(value: Any) -> str:
+def probability(value: SupportsFloat) -> str:
     """A probability with three decimals, never rounded to certainty."""
     value = float(value)
     if value > 0.999:
@@ -118,7 +118,7 @@ def probability(value: Any) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def is_probability(value: Any) -> str:
+def is_probability(value: SupportsFloat) -> str:
     """The same after a name: = 0.012, > 0.999."""
     said = probability(value)
     return said if said[0] in "<>" else f"= {said}"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from explorelab._support.checks import Floats
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.fitting.likelihood import positions
 from explorelab.regret.forms import FORMS, PowerFit
 from explorelab.regret.forms_fast import best_forms
 from explorelab.regret.observed import observed_regret
 from explorelab.regret.phenotypes import FEWEST_TRIALS
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 CURVES = {
     "regret": "observed regret",
@@ -36,7 +36,7 @@ class Each(NamedTuple):
     """Distance of each choice from the last: row x trial, NaN without one; None if arms have no places."""
 
 
-def of_each(choices: Choices, power: PowerFit = "raw", best_mean: Any = None) -> Each:
+def of_each(choices: Choices, power: PowerFit = "raw", best_mean: npt.ArrayLike | None = None) -> Each:
     """The statistics of every block: curves over its trials, and single numbers."""
     chosen, before = choices.arm, positions(choices)
     moved = choices.scored & (before != NOWHERE)

@@ -7,10 +7,9 @@ section V.B labels 59.2 % of 326 people linear, 21.5 % logarithmic and 19.3 % po
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,19 +19,12 @@ from explorelab._support.counted import plural
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.regret import paper_people
+from explorelab.regret.paper_people import ENDS, SCATTER, on_the_line
 
 KINDS = {"linear": "linear", "between": "power", "log": "log"}
 """The kinds of people, each with the phenotype of the paper that gives its share."""
-ENDS: Mapping[str, tuple[float, float]] = {
-    "prior_mean": (30.0, 200.0),
-    "prior_var": (1000.0, 10.0),
-    "length_scale": (0.0, 4.0),
-    "temperature": (4.0, 1.0),
-}
-"""The linear and the logarithmic example (section V.C); a length scale of 0 is independent arms."""
-ON_LOG_SCALE = ("prior_var", "temperature")
-SCATTER = 0.2
-"""Standard deviation of the logarithm of every parameter about the line between the two agents."""
+if TYPE_CHECKING:
+    from explorelab.agents.factors import Agent
 
 
 class Population(NamedTuple):
@@ -62,19 +54,11 @@ def demo_population(seed: int = 0, n: int = paper_people.PEOPLE, horizon: int = 
     kinds, place, params = kinds[order], place[order], {name: values[order] for name, values in params.items()}
     blank = blank_choices(landscape("B"), n, 1, horizon)
     blank = replace(blank, conditions={"made_as": kinds.astype(str)})
-    agent: Any = _agent()
+    agent = _agent()
     choices = simulate_choices(blank, agent, params, seed, noise="integer", progress=False)
     note = f"{_story(kinds)} {choices.note}".strip()
     truth = pd.DataFrame({"participant": choices.participants, "made_as": kinds, "place": place, **params})
     return Population(replace(choices, source="simulated population", note=note), truth)
-
-
-def on_the_line(name: str, place: np.ndarray) -> np.ndarray:
-    """A parameter at places between the linear (0) and the logarithmic agent (1)."""
-    first, last = ENDS[name]
-    if name in ON_LOG_SCALE:
-        return np.exp((1 - place) * np.log(first) + place * np.log(last))
-    return (1 - place) * first + place * last
 
 
 def _story(kinds: np.ndarray) -> str:
@@ -92,7 +76,7 @@ def _story(kinds: np.ndarray) -> str:
     )
 
 
-def _agent() -> Any:
+def _agent() -> Agent:
     from explorelab.agents.named.ucl import stochastic_ucl
 
     return stochastic_ucl(prior_mean=30, prior_var=1000, length_scale=1, temperature=4)

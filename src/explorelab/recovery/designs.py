@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.choices.table import NOWHERE, Choices
@@ -72,7 +73,7 @@ def blank_choices(
     )
 
 
-def _checked(tasks: tuple[Any, ...]) -> tuple[Task, ...]:
+def _checked(tasks: tuple[Unchecked, ...]) -> tuple[Task, ...]:
     """Check that one person can play these tasks in turn: the same arms and noise, other means."""
     if not tasks:
         raise InputError("a design needs at least one task, got none.")
@@ -102,7 +103,7 @@ def is_played(choices: Choices) -> bool:
     return not bool((choices.scored & (choices.arm == NOWHERE)).any())
 
 
-def repeated(choices: Choices, who: Any) -> Choices:
+def repeated(choices: Choices, who: npt.ArrayLike) -> Choices:
     """The blocks of these participants (indices, with repeats) as those of as many new participants, labelled from 1."""
     who = np.asarray(who, int)
     of_each = [np.flatnonzero(choices.participant == i) for i in range(choices.n_participants)]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 import pandas as pd
 import xarray as xr
+from jaxtyping import Array, Float, Int
 
+from explorelab._support.checks import Variables
 from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import write_whole
 from explorelab.agents import Agent
-from explorelab.agents.factors import Params, Ways
+from explorelab.agents.factors import AnyArray, Params, Ways
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.known import estimated, fitted_of, same_people
@@ -51,14 +53,14 @@ ENDINGS = (".csv", ".parquet", ".nc")
 class Thought(NamedTuple):
     """The agent's thoughts on every arm on every trial."""
 
-    mean: Any
-    sd: Any
-    limit: Any
-    log_probs: Any
+    mean: Float[AnyArray, "trial arm"]
+    sd: Float[AnyArray, "trial arm"]
+    limit: Float[AnyArray, "trial arm"]
+    log_probs: Float[AnyArray, "trial arm"]
 
 
 @partial(jax.jit, static_argnames="model")
-def _thought(model: Model, fixed: Params, ways: Ways, argument: tuple[Block, Params], count: Any) -> Thought:
+def _thought(model: Model, fixed: Params, ways: Ways, argument: tuple[Block, Params], count: Int[Array, ""]) -> Thought:
     def one(each: tuple[Block, Params]) -> Thought:
         block, params = each
         told = replay(model.rule, {**fixed, **params}, ways, model.n_arms, block)
@@ -103,12 +105,12 @@ def latent_variables(
     fitted = fitted_of(choices, known)
     params = {name: values[choices.participant] for name, values in estimated(known).items()}
 
-    def call(part: Any, count: Any) -> Any:
+    def call(part: tuple[Block, Params], count: np.int32) -> Thought:
         return _thought(fitted.model, fitted.data.fixed, fitted.data.ways, part, count)
 
     thought = in_calls(call, (fitted.data.blocks, params), "replaying", progress)
     by_arm = _by_arm(choices, thought)
-    variables: dict[str, Any] = {
+    variables: Variables = {
         "choice": (("row", "trial"), choices.arm),
         "reward": (("row", "trial"), np.where(choices.observed, choices.reward, np.nan)),
         "scored": (("row", "trial"), choices.scored),
@@ -116,7 +118,7 @@ def latent_variables(
     }
     if arms:
         variables |= {name: (("row", "trial", "arm"), v, {"long_name": ARMS[name]}) for name, v in by_arm.items()}
-    coords: dict[str, Any] = {
+    coords: Variables = {
         "participant": ("row", np.asarray(choices.participants)[choices.participant]),
         "block": ("row", choices.block),
         "trial": np.arange(1, choices.n_trials + 1),

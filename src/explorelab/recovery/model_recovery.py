@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Variables
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
@@ -121,7 +122,7 @@ def recover_models(
     return result.assign_attrs(**told, seed=seed, source=choices.source, warning=" ".join(warned))
 
 
-def _checked(choices: Choices, agents: Any, criterion: str, setting: Setting) -> Setting:
+def _checked(choices: Choices, agents: Sequence[str | Agent], criterion: str, setting: Setting) -> Setting:
     checks.one_of("criterion", criterion, dict.fromkeys(CRITERIA, 0))
     names = [agent.name if isinstance(agent, Agent) else str(agent) for agent in agents]
     if isinstance(agents, str) or len(names) < 2 or len(set(names)) < len(names):
@@ -161,7 +162,7 @@ def tables(count: np.ndarray, names: Sequence[str]) -> xr.Dataset:
     """Confusion and inversion, with intervals, from how often each model (column) best fitted data of each model (row)."""
     count = np.asarray(count)
     both = ("generated", "fitted")
-    variables: dict[str, Any] = {"count": (both, count)}
+    variables: Variables = {"count": (both, count)}
     for name, axis in (("confusion", 1), ("inversion", 0)):
         total = np.broadcast_to(count.sum(axis, keepdims=True), count.shape)
         share = np.where(total > 0, count / np.maximum(total, 1), np.nan)

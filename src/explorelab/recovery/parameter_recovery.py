@@ -10,20 +10,20 @@ import xarray as xr
 from scipy.stats import norm, rankdata
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.rounding import spread
 from explorelab.agents import Agent
+from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.fit_people import fit as fit_agent
 from explorelab.fitting.known import Known
-from explorelab.fitting.spaces import standard
+from explorelab.fitting.spaces import FieldValue, standard
 from explorelab.recovery.designs import repeated
 from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import Within, known_of, true_parameters
 from explorelab.regret.clusters import wilson
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @door
@@ -36,8 +36,8 @@ def recover_parameters(
     *,
     within: Within | None = None,
     free: Sequence[str] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    space: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, Argument] | None = None,
+    space: Mapping[str, Mapping[str, FieldValue]] | None = None,
     n_starts: int = 10,
     noise: str = "gaussian",
     seed: int = 0,
@@ -129,7 +129,7 @@ def _columns(names: list[str], values: np.ndarray) -> dict[str, np.ndarray]:
     return {name: values[:, i] for i, name in enumerate(names)}
 
 
-def _summary(truth: Floats, estimate: Floats, on_scale: list[Floats], covered: np.ndarray) -> dict[str, Any]:
+def _summary(truth: Floats, estimate: Floats, on_scale: list[Floats], covered: np.ndarray) -> Variables:
     n, k = truth.shape
     rank = np.array([correlated(rankdata(truth[:, i]), rankdata(estimate[:, i])) for i in range(k)])
     rank_low, rank_high = rank_interval(rank, n)
@@ -150,11 +150,11 @@ def _summary(truth: Floats, estimate: Floats, on_scale: list[Floats], covered: n
     return {name: ("parameter", values) for name, values in columns.items()}
 
 
-def _between(truth: Floats, estimate: Floats) -> dict[str, Any]:
+def _between(truth: Floats, estimate: Floats) -> Variables:
     """Rank correlations of every pair of parameters."""
     ranks = {"true": rankdata(truth, axis=0), "estimate": rankdata(estimate, axis=0)}
 
-    def table(rows: str, columns: str) -> Any:
+    def table(rows: str, columns: str) -> tuple[tuple[str, str], Floats]:
         k = truth.shape[1]
         pairs = [[correlated(ranks[rows][:, i], ranks[columns][:, j]) for j in range(k)] for i in range(k)]
         return (("parameter", "parameter_2"), np.array(pairs))
@@ -175,7 +175,7 @@ def correlated(x: Floats, y: Floats) -> float:
     return float((x * y).sum() / np.sqrt((x**2).sum() * (y**2).sum()))
 
 
-def rank_interval(rank: Any, n: int, level: float = 0.95) -> tuple[Floats, Floats]:
+def rank_interval(rank: Floats, n: int, level: float = 0.95) -> tuple[Floats, Floats]:
     """The interval of Spearman's correlation over n pairs, by Fisher's z with the variance of Bonett & Wright (2000)."""
     rank = np.clip(np.asarray(rank, float), -1 + 1e-12, 1 - 1e-12)
     if n <= 3:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.rounding import without_rounding
 from explorelab.agents import Agent
@@ -20,8 +21,6 @@ from explorelab.recovery.behaviour import CURVES, Each, mean_known, of_each
 from explorelab.recovery.simulated_choices import simulate_choices
 from explorelab.recovery.truth import known_of
 from explorelab.regret.forms import PowerFit
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_WALKS = 40
 """The most classes in which walks are counted, each as wide as the shortest walk; the last holds all longer ones."""
@@ -161,7 +160,7 @@ def _beside(human: Summary, copies: list[Summary], classes: Floats) -> xr.Datase
         for part, values in compared(human.curves[name], [c.curves[name] for c in copies]).items():
             variables[f"{name}_{part}"] = ("time", values, {"long_name": CURVES[name]})  # type: ignore[assignment]
     n_trials = len(human.curves["regret"])
-    coords: dict[str, Any] = {"statistic": names, "time": np.arange(1, n_trials + 1)}
+    coords: Variables = {"statistic": names, "time": np.arange(1, n_trials + 1)}
     if human.walks is not None:
         of_copies = [c.walks for c in copies if c.walks is not None]
         for part, values in compared(human.walks, of_copies).items():

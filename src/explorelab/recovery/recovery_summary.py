@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
-from explorelab._support.written_numbers import finite_or_none
+from explorelab._support.written_numbers import JsonObject, finite_or_none
 
 OF_PARAMETER = ("rank_correlation", "rank_low", "rank_high", "pearson", "bias", "rmse", "coverage", "coverage_low",
                 "coverage_high", "share_at_bound", "share_identified")  # fmt: skip
 OF_MODELS = ("count", "confusion", "confusion_low", "confusion_high", "inversion", "inversion_low", "inversion_high")
 
 
-def parameters_summary(result: xr.Dataset) -> dict[str, Any]:
+def parameters_summary(result: xr.Dataset) -> JsonObject:
     """The results for every parameter and their correlations, ready for JSON."""
     names = [str(name) for name in result["parameter"].values]
     found = {name: {part: finite_or_none(result[part].sel(parameter=name)) for part in OF_PARAMETER} for name in names}
@@ -24,13 +22,13 @@ def parameters_summary(result: xr.Dataset) -> dict[str, Any]:
     return {**_attrs(result), "parameters": found, "order": names, **tables}
 
 
-def models_summary(result: xr.Dataset) -> dict[str, Any]:
+def models_summary(result: xr.Dataset) -> JsonObject:
     """Confusion and inversion, rows in the order of the models, ready for JSON."""
     names = [str(name) for name in result["generated"].values]
     return {**_attrs(result), "models": names, **{part: _table(result[part].values) for part in OF_MODELS}}
 
 
-def predictive_summary(result: xr.Dataset) -> dict[str, Any]:
+def predictive_summary(result: xr.Dataset) -> JsonObject:
     """Every number of the check, for people and simulated groups, ready for JSON."""
     parts = ("human", "simulated", "low", "high", "p")
     names = [str(name) for name in result["statistic"].values]
@@ -38,7 +36,7 @@ def predictive_summary(result: xr.Dataset) -> dict[str, Any]:
     return {**_attrs(result), "statistics": found}
 
 
-def _attrs(result: xr.Dataset) -> dict[str, Any]:
+def _attrs(result: xr.Dataset) -> JsonObject:
     return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in result.attrs.items()}
 
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import jax
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
+from jaxtyping import Array, Float, Int
 from scipy.stats import chi2
 
 from explorelab._support.rounding import spread
 from explorelab.agents import Agent
+from explorelab.agents.factors import AnyArray
 from explorelab.choices.table import Choices
 from explorelab.fitting.model import prepare
 from explorelab.fitting.objective import Data, Model, block_log_likelihoods
 from explorelab.fitting.search.batches import in_calls, mapped
 from explorelab.fitting.spaces import standard
 
+type Points = tuple[Int[AnyArray, " row"], Float[AnyArray, "row parameter"]]
+"""Rows, and where each is scored."""
+
 
 @partial(jax.jit, static_argnames="model")
-def _slopes(model: Model, data: Data, argument: tuple[Any, Any], count: Any) -> Any:
-    def one(each: tuple[Any, Any]) -> Any:
+def _slopes(model: Model, data: Data, argument: Points, count: Int[Array, ""]) -> Float[Array, "row parameter"]:
+    def one(each: Points) -> Float[Array, " parameter"]:
         row, z = each
         return jax.jacfwd(lambda z: block_log_likelihoods(model, data, row[None], z)[0])(z)
 
@@ -30,7 +35,7 @@ def _slopes(model: Model, data: Data, argument: tuple[Any, Any], count: Any) -> 
 
 
 def scores(
-    choices: Choices, agent: str | Agent, params: Mapping[str, Any] | None = None, *, progress: bool | None = None
+    choices: Choices, agent: str | Agent, params: Mapping[str, npt.ArrayLike] | None = None, *, progress: bool | None = None
 ) -> xr.DataArray:
     """Every participant's d log-likelihood / d parameter, in standard units, at these parameters (by default the agent's).
 
@@ -43,7 +48,7 @@ def scores(
     z = standard(ready.space, {name: np.resize(values[name], choices.n_participants) for name in names})
     rows = np.arange(choices.n_rows, dtype=np.int32)
 
-    def call(part: Any, count: Any) -> Any:
+    def call(part: Points, count: np.int32) -> Float[Array, "row parameter"]:
         return _slopes(ready.model, ready.data, part, count)
 
     slopes = in_calls(call, (rows, z[choices.participant]), "scores", progress)

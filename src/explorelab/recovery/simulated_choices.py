@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 from jax import lax
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from explorelab._support import checks
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.agents import step as steps
-from explorelab.agents.factors import Params, Rule, Ways, prepared
+from explorelab.agents.factors import AnyArray, AnyBelief, Params, Pytree, Rule, Ways, prepared
 from explorelab.agents.named.human import random_choice
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError, unknown_name
@@ -30,7 +31,7 @@ from explorelab.fitting.likelihood import positions
 from explorelab.fitting.model import prepare
 from explorelab.fitting.search.batches import in_calls, mapped
 from explorelab.recovery.designs import is_played, repeated
-from explorelab.regret.observed import HOW_TO_TELL
+from explorelab.regret.observed import HOW_TO_TELL, noise_var_of
 from explorelab.simulation import chance
 from explorelab.tasks.noise import noise_kind, scale_for
 
@@ -52,26 +53,33 @@ class Plan:
 class Row(NamedTuple):
     """A block to be played; several have a leading axis. JAX arrays inside compiled calls, NumPy arrays outside."""
 
-    number: Any
+    number: UInt32[AnyArray, ""]
     """The number of the block: its randomness depends only on this, the seed and the time."""
-    params: dict[str, Any]
+    params: Params
     """One number per parameter, in natural units."""
-    means: Any
+    means: Float[AnyArray, " arm"]
     """The mean of every arm."""
-    start: Any
-    kind: Any
+    start: Int[AnyArray, ""]
+    kind: Int[AnyArray, " trial"]
     """What happens on every trial."""
-    arm: Any
+    arm: Int[AnyArray, " trial"]
     """The arm of every trial on which it is given; arbitrary elsewhere."""
-    reward: Any
-    available: Any
+    reward: Float[AnyArray, " trial"]
+    available: Bool[AnyArray, "trial arm"] | None
     """trial x arm, or None."""
+
+
+type Played = tuple[Int[Array, " trial"], Float[Array, " trial"]]
+"""Arm and reward of every trial."""
+
+type PerPerson = npt.ArrayLike
+"""One number for everyone, or one for each participant."""
 
 
 class State(NamedTuple):
     """The state of a simulated person."""
 
-    belief: Any
+    belief: AnyBelief
     position: Int[Array, ""]
     bound: steps.Bound
 
@@ -80,7 +88,7 @@ class State(NamedTuple):
 def simulate_choices(
     choices: Choices,
     agent: str | Agent,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, PerPerson] | None = None,
     seed: int = 0,
     n_copies: int = 1,
     *,
@@ -127,7 +135,7 @@ def simulate_choices(
     plan = Plan(built.agent.rule, many.layout.n_arms, noise, not (kind == NOTHING).any())
     scale, keys = _noise_scale(choices, noise), chance.keys_from(seed)
 
-    def call(rows: Row, count: Any) -> Any:
+    def call(rows: Row, count: np.int32) -> Played:
         return _played(plan, fixed, built.data.ways, jnp.float64(scale), jnp.asarray(keys), rows, count)
 
     arm, reward = in_calls(call, _rows(many, kind, values), "simulating", progress)
@@ -148,7 +156,7 @@ def played(choices: Choices, noise: str = "gaussian") -> Choices:
     return choices if is_played(choices) else simulate_choices(choices, random_choice(), noise=noise)
 
 
-def _values(agent: Agent, known: Params, params: Mapping[str, Any], n: int, copies: int) -> dict[str, np.ndarray]:
+def _values(agent: Agent, known: Params, params: Mapping[str, PerPerson], n: int, copies: int) -> dict[str, np.ndarray]:
     """Every given parameter's value for each simulated person, checked as the agent itself would."""
     values = {}
     for name, given in params.items():
@@ -203,20 +211,20 @@ def _noise_scale(choices: Choices, noise: str) -> float:
     """The scale of noise with the layout's variance or, if that is unknown, with the variance of the rewards seen."""
     var = choices.layout.noise_var
     if var is None and is_played(choices) and choices.observed.any():
-        at = choices.observed
-        mean = np.take_along_axis(known_means(choices), np.maximum(choices.arm, 0), axis=1)
-        var = float(((choices.reward - mean)[at] ** 2).mean())
+        var = noise_var_of(choices)
     if var is None:
         raise InputError("simulated people need the variance of the noise: add noise_var to the table [task].")
     return scale_for(noise, var)
 
 
 @partial(jax.jit, static_argnames="plan")
-def _played(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, rows: Row, count: Any) -> Any:
+def _played(
+    plan: Plan, fixed: Params, ways: Ways, scale: Float[Array, ""], keys: chance.Keys, rows: Row, count: Int[Array, ""]
+) -> Played:
     return mapped(partial(_play, plan, fixed, ways, scale, keys), rows, count)
 
 
-def _play(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, row: Row) -> tuple[Any, Any]:
+def _play(plan: Plan, fixed: Params, ways: Ways, scale: Float[Array, ""], keys: chance.Keys, row: Row) -> Played:
     """Arm and reward of every trial of a block."""
     params = prepared(plan.rule, {**fixed, **row.params}, ways)
     learner, horizon = plan.rule.learner, row.kind.shape[0]
@@ -239,8 +247,15 @@ def _play(plan: Plan, fixed: Params, ways: Ways, scale: Any, keys: chance.Keys, 
 
 
 def _trial(
-    plan: Plan, params: Params, means: Any, scale: Any, keys: chance.Keys, number: Any, state: State, now: Any
-) -> tuple[State, Any]:
+    plan: Plan,
+    params: Params,
+    means: Float[Array, " arm"],
+    scale: Float[Array, ""],
+    keys: chance.Keys,
+    number: UInt32[Array, ""],
+    state: State,
+    now: Pytree,
+) -> tuple[State, tuple[Int[Array, ""], Float[Array, ""]]]:
     """One trial: `fitting.likelihood.decide`, and a draw."""
     t, kind, given, told, available = now
     rule, dtype = plan.rule, jnp.dtype("float64")

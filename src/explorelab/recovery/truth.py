@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -11,6 +11,7 @@ import xarray as xr
 
 from explorelab._support import checks
 from explorelab.agents import Agent
+from explorelab.agents.factors import Argument
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
@@ -18,7 +19,7 @@ from explorelab.fitting.criteria import without_information
 from explorelab.fitting.known import Known, estimated, known_from_fit
 from explorelab.fitting.model import prepare
 from explorelab.fitting.results import on_natural_scale
-from explorelab.fitting.spaces import Dimension
+from explorelab.fitting.spaces import Changes, Dimension, FieldValue
 from explorelab.recovery.simulated_choices import played
 
 
@@ -27,8 +28,8 @@ def known_of(
     agent: str | Agent | None,
     fit: xr.DataTree | None = None,
     free: Sequence[str] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    space: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, Argument] | None = None,
+    space: Changes | None = None,
 ) -> Known:
     """What is known about an agent from its fit, or from the data (made at random if there are none yet)."""
     if not isinstance(choices, Choices):
@@ -41,7 +42,7 @@ def known_of(
     return known_from_fit(fit, agent)
 
 
-type Within = Mapping[str, Sequence[Any]]
+type Within = Mapping[str, Sequence[FieldValue]]
 """Ranges of some parameters: (low, high), or (low, high, scale) to spread values evenly over that scale instead."""
 
 
@@ -92,7 +93,7 @@ def _checked(known: Known, within: Within) -> dict[str, tuple[float, float, str]
     return ranges
 
 
-def _range(dimension: Dimension, given: Any) -> tuple[float, float, str]:
+def _range(dimension: Dimension, given: object) -> tuple[float, float, str]:
     name = dimension.name
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) not in (2, 3):
         raise InputError(f"the range of {name} must be (low, high) or (low, high, scale), got {checks.shown(given)}.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
+from explorelab._support.checks import Floats
 
 LEVEL = 0.95
 

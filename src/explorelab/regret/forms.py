@@ -10,18 +10,21 @@ them; as a straight line of log R on log t it fits the raw scale less well. Both
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats, Variables
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab._support.rounding import flat as is_flat
 from explorelab.errors import InputError
 
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
+type Curves = npt.ArrayLike | xr.DataArray
+type Times = npt.ArrayLike | None
 type PowerFit = Literal["raw", "log-log"]
 
 FORMS = ("linear", "power", "log")
@@ -45,7 +48,7 @@ class _Fit(NamedTuple):
 
 
 @door
-def fit_regret_curves(regret: Any, times: Any = None, power: PowerFit = "raw") -> xr.Dataset:
+def fit_regret_curves(regret: Curves, times: Times = None, power: PowerFit = "raw") -> xr.Dataset:
     """Fit the three forms to every curve: `a`, `b` and `ssr` over `form`, and the `label` of the best form.
 
     `ssr` is the sum of squared residuals of the regret itself, however the power law is fitted. If forms fit equally well up
@@ -89,7 +92,7 @@ def _formless(curves: Floats, t: Floats) -> np.ndarray:
     return is_flat(curves) | (np.unique(t).size < FEWEST_TIMES)
 
 
-def fitted_regret(fits: xr.Dataset, times: Any) -> xr.DataArray:
+def fitted_regret(fits: xr.Dataset, times: npt.ArrayLike) -> xr.DataArray:
     """The fitted curves R(t) of every form at these times."""
     t = xr.DataArray(_checked_times(times), dims="time", coords={"time": np.asarray(times)})
     a, b = fits["a"], fits["b"]
@@ -103,10 +106,10 @@ def shares(fits: xr.Dataset) -> dict[str, float]:
     return {form: float((fits["label"] == form).sum()) / n if n else float("nan") for form in FORMS}
 
 
-def _curves(regret: Any, times: Any) -> tuple[Floats, Floats, tuple[str, ...], dict[str, Any]]:
+def _curves(regret: Curves, times: Times) -> tuple[Floats, Floats, tuple[str, ...], Variables]:
     """The curves with time last, the times, and the names and coordinates of the other dimensions."""
     dims: tuple[str, ...] | None = None
-    coords: dict[str, Any] = {}
+    coords: Variables = {}
     if isinstance(regret, xr.DataArray):
         if "time" not in regret.dims:
             raise InputError(f"regret must have a dimension 'time', got the dimensions {regret.dims}.")
@@ -129,7 +132,7 @@ def _curves(regret: Any, times: Any) -> tuple[Floats, Floats, tuple[str, ...], d
     return values, t, dims, coords
 
 
-def _checked_times(times: Any) -> Floats:
+def _checked_times(times: npt.ArrayLike) -> Floats:
     t = checks.real("times", times, above=0)
     if t.ndim != 1:
         raise InputError(f"times must be a list of numbers, got shape {t.shape}.")

@@ -12,15 +12,13 @@ All of 87 000 test curves got the same label as from `fit_regret_curves`, at up 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from explorelab._support.checks import Floats, Ints
 from explorelab._support.rounding import flat
 from explorelab.regret.forms import FEWEST_TIMES, LARGEST_EXPONENT, PowerFit
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-type Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 _STEP = 0.08
 _ROUNDING = 1e-12  # as in `fit_regret_curves`: forms that differ by less of the curve's squares fit equally well

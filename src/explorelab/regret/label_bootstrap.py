@@ -19,15 +19,12 @@ and the mean probabilities are off by 0.07 (ordinary: 0.13).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
+from explorelab._support.checks import Floats, Ints
 from explorelab.regret.forms import FORMS, PowerFit
 from explorelab.regret.forms_fast import best_forms
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-type Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 CHUNK = 1 << 20
 """Numbers in the curves that are processed at once."""

@@ -13,25 +13,23 @@ such trials out of the file. If an arm was sampled but its reward is unknown, th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats
 from explorelab._support.counted import each_of
 from explorelab._support.rounding import without_rounding
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 HOW_TO_TELL = 'add means (or landscape = "B", or means_by where blocks have several) to the table [task] of the task file'
 TAKEN = ("row", "time", "form", "participant", "block")
 """Names that are taken; a condition with one of them gets a trailing underscore."""
 
 
-def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
+def observed_regret(choices: Choices, best_mean: npt.ArrayLike | None = None) -> xr.DataArray:
     """m* t minus the rewards received up to t, row x time, NaN beyond the end of a block.
 
     Coordinates are the participant, block and conditions of each row. `best_mean`, one number or one per row, is m* where
@@ -45,7 +43,15 @@ def observed_regret(choices: Choices, best_mean: Any = None) -> xr.DataArray:
     return _cumulative(choices, best[:, None], received, "observed_regret")
 
 
-def _best_means(choices: Choices, best_mean: Any) -> Floats:
+def noise_var_of(choices: Choices) -> float:
+    """The variance of rewards about their arms' means: the layout's or, if that is unknown, that of the rewards seen."""
+    known, at = choices.layout.noise_var, choices.observed
+    if known is not None or not at.any():
+        return 0.0 if known is None else float(known)
+    return float(((choices.reward - _mean_of_chosen(choices))[at] ** 2).mean())
+
+
+def _best_means(choices: Choices, best_mean: npt.ArrayLike | None) -> Floats:
     """m* of every row."""
     unknown = np.full(choices.n_rows, -np.inf)
     known = unknown if choices.means is None else np.where(np.isnan(choices.means), -np.inf, choices.means).max(1)

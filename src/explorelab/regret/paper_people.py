@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from explorelab.choices.table import Choices
@@ -15,6 +17,24 @@ PEOPLE = 326
 EXPONENT = 0.9
 """Exponent of the power law that best fits the mean curve of its people."""
 TRIALS = 90
+ENDS: Mapping[str, tuple[float, float]] = {
+    "prior_mean": (30.0, 200.0),
+    "prior_var": (1000.0, 10.0),
+    "length_scale": (0.0, 4.0),
+    "temperature": (4.0, 1.0),
+}
+"""The linear and the logarithmic example (section V.C); a length scale of 0 is independent arms."""
+ON_LOG_SCALE = ("prior_var", "temperature")
+SCATTER = 0.2
+"""Standard deviation of the logarithm of every parameter about the line between the two agents."""
+
+
+def on_the_line(name: str, place: np.ndarray) -> np.ndarray:
+    """A parameter at places between the linear (0) and the logarithmic agent (1)."""
+    first, last = ENDS[name]
+    if name in ON_LOG_SCALE:
+        return np.exp((1 - place) * np.log(first) + place * np.log(last))
+    return (1 - place) * first + place * last
 
 
 def is_its_task(choices: Choices) -> bool:

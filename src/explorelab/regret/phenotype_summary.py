@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab._support.written_numbers import finite_or_none
+from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE
 
@@ -23,7 +21,7 @@ def labels_table(result: xr.Dataset) -> pd.DataFrame:
     return table
 
 
-def summary(result: xr.Dataset) -> dict[str, Any]:
+def summary(result: xr.Dataset) -> JsonObject:
     """Shares with intervals, fits of the mean curve, and stability of labels; NaN and infinity become None."""
     forms = {}
     for form in FORMS:

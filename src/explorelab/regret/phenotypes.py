@@ -8,12 +8,14 @@ drawn with 95 % confidence bands. The paper does not say how it fitted the power
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.progress import Progress
 from explorelab._support.rounding import spread
@@ -25,10 +27,12 @@ from explorelab.regret.forms import FEWEST_TIMES, FORMS, NONE, PowerFit, fit_reg
 from explorelab.regret.label_bootstrap import label_probabilities
 from explorelab.regret.observed import observed_regret
 
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-
 FEWEST_TRIALS = FEWEST_TIMES
 """Shorter blocks get no label."""
+
+
+type BestMean = npt.ArrayLike | None
+"""The mean reward of the best arm, one number or one for each row; None if the choices know it."""
 
 
 @door
@@ -39,7 +43,7 @@ def label_phenotypes(
     seed: int = 0,
     by: Literal["block", "participant"] = "block",
     *,
-    best_mean: Any = None,
+    best_mean: BestMean = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """The form of every curve of observed regret and its probability, mean curves, and the share of each form.
@@ -159,7 +163,7 @@ def _mean_of_participants(regret: xr.DataArray, who: np.ndarray) -> tuple[xr.Dat
     people, first, back, counts = np.unique(who, return_index=True, return_inverse=True, return_counts=True)
     total = np.zeros((people.size, regret.sizes["time"]))
     np.add.at(total, back, regret.values)
-    coords: dict[str, Any] = {"time": regret["time"].values}
+    coords: Variables = {"time": regret["time"].values}
     for name, values in regret.coords.items():
         same = values.dims == ("row",) and bool((values.values == values.values[first][back]).all())
         if same or name == "participant":
@@ -167,7 +171,7 @@ def _mean_of_participants(regret: xr.DataArray, who: np.ndarray) -> tuple[xr.Dat
     return xr.DataArray(total / counts[:, None], coords, ("row", "time"), regret.name), people
 
 
-def _means(curves: Floats, lengths: np.ndarray, label: np.ndarray, who: np.ndarray, power: PowerFit) -> dict[str, Any]:
+def _means(curves: Floats, lengths: np.ndarray, label: np.ndarray, who: np.ndarray, power: PowerFit) -> Variables:
     """The mean curve, its fits, and the mean curves by phenotype."""
     seen, counts = np.unique(lengths[lengths >= FEWEST_TRIALS], return_counts=True)
     length = int(seen[counts == counts.max()].max())
@@ -177,7 +181,7 @@ def _means(curves: Floats, lengths: np.ndarray, label: np.ndarray, who: np.ndarr
     fits = _fit(bands[0].mean[:length], power)
     squares = length * spread(bands[0].mean[:length]) ** 2
     r2 = 1 - fits["ssr"].values / squares if squares > 0 else np.full(len(FORMS), np.nan)
-    variables: dict[str, Any] = {
+    variables: Variables = {
         f"mean_{part}": ("time", getattr(bands[0], name))
         for part, name in (("regret", "mean"), ("low", "low"), ("high", "high"))
     }
@@ -189,7 +193,7 @@ def _means(curves: Floats, lengths: np.ndarray, label: np.ndarray, who: np.ndarr
     return variables
 
 
-def _shares(label: np.ndarray, who: np.ndarray) -> dict[str, Any]:
+def _shares(label: np.ndarray, who: np.ndarray) -> Variables:
     """Shares with intervals."""
     labelled = label != NONE
     is_form = label[labelled, None] == np.asarray(FORMS)
@@ -203,7 +207,7 @@ def _shares(label: np.ndarray, who: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _papers(comparable: bool) -> dict[str, Any]:
+def _papers(comparable: bool) -> Variables:
     """The paper's shares with intervals; NaN for other tasks."""
     ends = [wilson(share, paper_people.PEOPLE) for share in paper_people.SHARES.values()]
     parts = {"paper_share": list(paper_people.SHARES.values()), "paper_low": [low for low, _ in ends]}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TypedDict
 
 import numpy as np
 import xarray as xr
@@ -77,18 +78,37 @@ class Analysis:
         return self.choices.n_participants < FEW_PEOPLE
 
 
-def analysed(choices: Choices, settings: Settings, check: CheckReport | None, step: Step, progress: Any = None) -> Analysis:
+class Refit(TypedDict):
+    """How agents are fitted."""
+
+    n_starts: int
+    seed: int
+    progress: bool | None
+
+
+class SimulateAndRefit(TypedDict):
+    """How people are simulated, and agents fitted to them."""
+
+    n_starts: int
+    seed: int
+    progress: bool | None
+    noise: str
+
+
+def analysed(
+    choices: Choices, settings: Settings, check: CheckReport | None, step: Step, progress: bool | None = None
+) -> Analysis:
     """Compute all results, announcing each step."""
     missing: dict[str, str] = {}
 
-    def attempt(name: str, work: Callable[[], Any]) -> Any:
+    def attempt[Result](name: str, work: Callable[[], Result]) -> Result | None:
         try:
             return work()
         except InputError as error:
             missing[name] = str(error)
             return None
 
-    how: dict[str, Any] = {"n_starts": settings.starts, "seed": settings.seed, "progress": progress}
+    how: Refit = {"n_starts": settings.starts, "seed": settings.seed, "progress": progress}
     step("Regret and phenotypes")
     found = attempt("phenotypes", lambda: _phenotypes(choices, settings, progress)) or (None, None)
     step(f"Comparison of {counted(len(settings.models), 'agent')}")
@@ -97,7 +117,7 @@ def analysed(choices: Choices, settings: Settings, check: CheckReport | None, st
     step(f"Fit of {main}")
     fit = _fitted(choices, settings, main, how)
     step("Recovery of parameters")
-    simulating = {**how, "noise": settings.noise}
+    simulating: SimulateAndRefit = {**how, "noise": settings.noise}
     recovery = attempt("recovery", lambda: _recovered(choices, settings, main, fit, simulating))
     step("Recovery of models")
     models = attempt("models", lambda: _models(choices, settings, comparison, simulating))
@@ -109,15 +129,14 @@ def analysed(choices: Choices, settings: Settings, check: CheckReport | None, st
     )  # fmt: skip
 
 
-def _phenotypes(choices: Choices, settings: Settings, progress: Any) -> tuple[xr.Dataset, xr.Dataset]:
+def _phenotypes(choices: Choices, settings: Settings, progress: bool | None) -> tuple[xr.Dataset, xr.Dataset]:
     from explorelab.regret.phenotypes import label_phenotypes
 
-    how: dict[str, Any] = {"seed": settings.seed, "progress": progress}
-    raw = label_phenotypes(choices, "raw", settings.n_bootstrap, **how)
-    return raw, label_phenotypes(choices, "log-log", settings.n_bootstrap, **how)
+    raw = label_phenotypes(choices, "raw", settings.n_bootstrap, seed=settings.seed, progress=progress)
+    return raw, label_phenotypes(choices, "log-log", settings.n_bootstrap, seed=settings.seed, progress=progress)
 
 
-def _compared(choices: Choices, settings: Settings, how: dict[str, Any]) -> xr.DataTree:
+def _compared(choices: Choices, settings: Settings, how: Refit) -> xr.DataTree:
     from explorelab.comparison.compare import compare
 
     within = settings.within if settings.criterion == "cv" else None
@@ -134,20 +153,20 @@ def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> st
     return max(free, key=lambda name: float(lost.sel(model=name)))
 
 
-def _fitted(choices: Choices, settings: Settings, main: str, how: dict[str, Any]) -> xr.DataTree:
+def _fitted(choices: Choices, settings: Settings, main: str, how: Refit) -> xr.DataTree:
     from explorelab.fitting.fit_people import fit
 
     return fit(choices, settings.models[main], settings.method, **how)  # type: ignore[arg-type]  # checked before
 
 
-def _recovered(choices: Choices, settings: Settings, main: str, fit: xr.DataTree, how: dict[str, Any]) -> xr.Dataset:
+def _recovered(choices: Choices, settings: Settings, main: str, fit: xr.DataTree, how: SimulateAndRefit) -> xr.Dataset:
     from explorelab.recovery.parameter_recovery import recover_parameters
 
     truth = None if choices.n_participants < FEW_PEOPLE else fit
     return recover_parameters(choices, settings.models[main], truth, settings.n_recovered, settings.method, **how)
 
 
-def _models(choices: Choices, settings: Settings, comparison: xr.DataTree, how: dict[str, Any]) -> xr.Dataset:
+def _models(choices: Choices, settings: Settings, comparison: xr.DataTree, how: SimulateAndRefit) -> xr.Dataset:
     from explorelab.recovery.model_recovery import recover_models
 
     fits = {name: _fit_in(comparison, name) for name in settings.models}
@@ -166,14 +185,15 @@ def _fit_in(comparison: xr.DataTree, name: str) -> xr.DataTree:
 
 
 def _predicted(
-    choices: Choices, settings: Settings, main: str, fit: xr.DataTree, progress: Any
+    choices: Choices, settings: Settings, main: str, fit: xr.DataTree, progress: bool | None
 ) -> tuple[xr.Dataset, xr.Dataset]:
     from explorelab.recovery.predictive import predictive_check
 
-    how: dict[str, Any] = {"noise": settings.noise, "progress": progress}
-    agent, n = settings.models[main], settings.n_copies
-    drawn = predictive_check(choices, agent, fit, n, settings.seed, **how)
-    return drawn, predictive_check(choices, agent, fit, n, settings.seed, uncertain=False, **how)
+    check = partial(
+        predictive_check, choices, settings.models[main], fit, settings.n_copies, settings.seed, noise=settings.noise,
+        progress=progress,
+    )  # fmt: skip
+    return check(), check(uncertain=False)
 
 
 def most_evidence(models: xr.Dataset) -> str:

@@ -7,13 +7,13 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from explorelab._support.door import door
 from explorelab._support.progress import steps
 from explorelab._support.whole_folders import nearest_folder, workshop
 from explorelab.choices.reading import CheckReport, check_choices
 from explorelab.choices.table import Choices
+from explorelab.choices.task_file import AnyTask
 from explorelab.errors import InputError
 from explorelab.plots.style import save, style
 from explorelab.report import repeat
@@ -30,7 +30,7 @@ def write_report(
     choices: Choices | str | os.PathLike[str],
     out: Path | str = "report.html",
     *,
-    task: Any = None,
+    task: AnyTask = None,
     agents: Sequence[str] | None = None,
     agent: str | None = None,
     method: str = "map",
@@ -88,7 +88,7 @@ def write_report(
     return place.page
 
 
-def _read(choices: Any, task: Any) -> tuple[Choices, CheckReport | None, Path | None]:
+def _read(choices: object, task: AnyTask) -> tuple[Choices, CheckReport | None, Path | None]:
     if isinstance(choices, Choices):
         return choices, None, None
     if not isinstance(choices, str | os.PathLike):
@@ -100,11 +100,11 @@ def _read(choices: Any, task: Any) -> tuple[Choices, CheckReport | None, Path | 
     return replace(check.choices, source=path.name), check, path
 
 
-def _task_name(task: Any) -> str | None:
+def _task_name(task: AnyTask) -> str | None:
     return Path(task).name if isinstance(task, str | os.PathLike) else None
 
 
-def _fingerprints(path: Path | None, task: Any) -> dict[str, str]:
+def _fingerprints(path: Path | None, task: AnyTask) -> dict[str, str]:
     """The SHA-256 of each file that was read, by name."""
     if path is None:
         return {}

@@ -38,6 +38,7 @@ REFERENCES = {
 OF_AGENTS = {
     "stochastic-ucl": "reverdy2014",
     "situated-ucl": "reverdy2014",
+    "roving-ucl": "reverdy2014",
     "deterministic-ucl": "reverdy2014",
     "block-ucl": "reverdy2014",
     "win-stay-lose-shift": "robbins1952",

@@ -6,9 +6,9 @@ import hashlib
 import json
 import platform
 import shlex
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from explorelab.plots.words import counted, named, plain, whole
 from explorelab.report.analysis import Analysis
@@ -22,7 +22,7 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
-def command(data: Path | None, out: Path, given: dict[str, Any]) -> str:
+def command(data: Path | None, out: Path, given: Mapping[str, object]) -> str:
     """The command that reproduces this report."""
     words = ["explorelab", "report", data.name if data is not None else "choices.csv", "--out", out.name]
     for name, value in given.items():

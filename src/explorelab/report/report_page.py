@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from explorelab.plots.pages import inside, rendered, width_of
 from explorelab.plots.style import SavedFigure, style
@@ -67,7 +67,7 @@ class _Numbers:
         return f"{self._what} {self._n}"
 
 
-def _section(each: Shown, place: Place, figures: _Numbers, tables: _Numbers) -> dict[str, Any]:
+def _section(each: Shown, place: Place, figures: _Numbers, tables: _Numbers) -> dict[str, object]:
     section = each.section
     return {
         "key": section.key,
@@ -86,7 +86,7 @@ def _section(each: Shown, place: Place, figures: _Numbers, tables: _Numbers) -> 
     }  # fmt: skip
 
 
-def _picture(picture: Picture, files: SavedFigure, place: Place, number: str) -> dict[str, Any]:
+def _picture(picture: Picture, files: SavedFigure, place: Place, number: str) -> dict[str, object]:
     figure = picture.drawing.figure
     return {
         "number": number,

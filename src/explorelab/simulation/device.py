@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import jax
 
 from explorelab._support.parallel import cores
-from explorelab.agents.factors import Params, Rule, Ways, prepared
+from explorelab.agents.factors import AnyBelief, Params, Rule, Ways, prepared
 from explorelab.errors import InputError
 from explorelab.simulation.engine import Plan, stages
 from explorelab.simulation.ordered_sums import UNIT
@@ -42,7 +41,7 @@ class Cut:
     """Calls that run at once."""
 
 
-def find_device(name: str) -> Any:
+def find_device(name: str) -> jax.Device:
     """The JAX device of this kind ("cpu", "gpu"), or whatever JAX prefers ("auto")."""
     if name == "auto":
         return jax.devices()[0]
@@ -55,14 +54,14 @@ def find_device(name: str) -> Any:
         raise InputError(f'device must be "auto" or one that JAX finds here ({present}), got {name!r}.') from None
 
 
-def working_memory(device: Any, default: int) -> int:
+def working_memory(device: jax.Device, default: int) -> int:
     """Bytes to work in: half of a GPU's own memory, the default on a CPU."""
     stats = device.memory_stats() if device.platform != "cpu" else None
     return stats["bytes_limit"] // 2 if stats else default
 
 
 def cut(
-    rule: Rule, plan: Plan, belief_numbers: int, n_settings: int, replicates: int, budget_bytes: int, device: Any
+    rule: Rule, plan: Plan, belief_numbers: int, n_settings: int, replicates: int, budget_bytes: int, device: jax.Device
 ) -> Cut:
     """The batch, unit, tile and workers for this work, given how many numbers a belief holds.
 
@@ -100,11 +99,13 @@ def numbers_in_belief(rule: Rule, plan: Plan, params: Params, ways: Ways) -> int
 
 
 @lru_cache
-def _numbers_in_belief(rule: Rule, plan: Plan, shapes: tuple[jax.ShapeDtypeStruct, ...], structure: Any) -> int:
+def _numbers_in_belief(
+    rule: Rule, plan: Plan, shapes: tuple[jax.ShapeDtypeStruct, ...], structure: jax.tree_util.PyTreeDef
+) -> int:
     # Cached, because many small simulations of one kind would otherwise spend much of their time here.
     learner = rule.learner
 
-    def sizes(params: Params, ways: Ways) -> list[Any]:
+    def sizes(params: Params, ways: Ways) -> list[AnyBelief]:
         ready = prepared(rule, params, ways)
         beliefs = [learner.init(ready, plan.n_arms)]
         for end in learner.stages(plan.n_arms, plan.horizon):

@@ -7,9 +7,10 @@ this one loop.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +19,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from explorelab.agents import step as steps
-from explorelab.agents.factors import Chance, Params, Rule, Ways, prepared
+from explorelab.agents.factors import AnyBelief, Chance, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
 from explorelab.simulation.ordered_sums import Moments, moments
 from explorelab.tasks.noise import noise_kind
@@ -90,12 +91,16 @@ class Records(NamedTuple):
 class Walk(NamedTuple):
     """The current state of a replicate."""
 
-    belief: Any
+    belief: AnyBelief
     position: Int[Array, ""]
     bound: steps.Bound
     visits: Int[Array, " arm"] | None
     """None if the belief itself knows how often it has seen each arm."""
     tally: Tally
+
+
+type Recorded = tuple[tuple[Tally, Int[Array, " arm"] | None], Step | None]
+"""What is recorded at a time: what has added up, the visits, and the step."""
 
 
 def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys, replicate: UInt32[Array, ""]) -> Records:
@@ -143,17 +148,24 @@ def stages(rule: Rule, plan: Plan) -> list[tuple[int, tuple[int, ...]]]:
     return result
 
 
-def _stage(step: Any, visits: Any, plan: Plan, walk: Walk, begin: int, cuts: tuple[int, ...]) -> Any:
+def _stage(
+    step: Callable[[Walk, Int[Array, ""]], tuple[Walk, Step]],
+    visits: Callable[[Walk], Int[Array, " arm"]],
+    plan: Plan,
+    walk: Walk,
+    begin: int,
+    cuts: tuple[int, ...],
+) -> tuple[Walk, Recorded]:
     """Play from `begin` to the last cut and record at every cut."""
 
-    def record(walk: Walk) -> Any:
+    def record(walk: Walk) -> tuple[Tally, Int[Array, " arm"] | None]:
         return walk.tally, visits(walk) if plan.visits_at_times else None
 
-    def one_step(walk: Walk, t: Int[Array, ""]) -> Any:
+    def one_step(walk: Walk, t: Int[Array, ""]) -> tuple[Walk, Recorded]:
         walk, taken = step(walk, t)
         return walk, (record(walk), taken if plan.trajectories else None)
 
-    def many_steps(walk: Walk, between: Int[Array, " 2"]) -> Any:
+    def many_steps(walk: Walk, between: Int[Array, " 2"]) -> tuple[Walk, Recorded]:
         walk = lax.fori_loop(between[0], between[1], lambda t, walk: step(walk, t)[0], walk)
         return walk, (record(walk), None)
 
@@ -226,8 +238,8 @@ def _cost(
     t: Int[Array, ""],
     origin: Int[Array, ""],
     arm: Int[Array, ""],
-    moved: Any,
-    dtype: Any,
+    moved: Bool[Array, ""],
+    dtype: np.dtype[np.floating],
 ) -> Float[Array, ""]:
     if plan.cost is None:
         return jnp.zeros((), dtype)
@@ -258,7 +270,7 @@ def play_many(
     are to be kept.
     """
 
-    def one_setting(params: Params) -> Any:
+    def one_setting(params: Params) -> tuple[dict[str, Moments], Records | None]:
         ready = prepared(rule, {name: value for name, value in params.items() if name != "origin"}, world.ways)
         # In float64, so that differences between large means are exact.
         here = world._replace(means=(world.means - params["origin"]).astype(plan.dtype))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float
+
+from explorelab.agents.factors import AnyArray
 
 UNIT = 64
 """Replicates summed together first; work is divided only at multiples of this, so every division sums alike."""
@@ -17,9 +19,9 @@ UNIT = 64
 class Moments(NamedTuple):
     """Count, mean and sum of squared deviations of each unit of replicates: on the device, then as NumPy arrays."""
 
-    n: Any
-    mean: Any
-    spread: Any
+    n: Float[AnyArray, " unit"]
+    mean: Float[AnyArray, "unit ..."]
+    spread: Float[AnyArray, "unit ..."]
 
 
 def moments(

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 
-from explorelab.agents.factors import Agent
+from explorelab.agents.factors import Agent, Params
 from explorelab.agents.parameters import about
 from explorelab.tasks import Task
 from explorelab.tasks.noise import noise_kind
@@ -65,7 +66,7 @@ class Numbers(NamedTuple):
     """What the rules look at: a task and an agent's parameters, measured from `origin`."""
 
     task: Task
-    params: dict[str, Any]
+    params: Params
     horizon: int
     origin: float
     prior_cov: np.ndarray | None
@@ -87,7 +88,7 @@ def origin_of(agent: Agent, task: Task) -> float:
     return task.best if np.abs(means).max() > FAR * scale else 0.0
 
 
-def counted_from(origin: float, params: dict[str, Any]) -> dict[str, Any]:
+def counted_from(origin: float, params: Params) -> Params:
     """The parameters with the prior mean measured from `origin`; 0 where the prior is uninformative, as any mean will do."""
     if "prior_mean" not in params:
         return params
@@ -107,7 +108,7 @@ def why_not(dtype: str, agent: Agent, task: Task, horizon: int) -> str | None:
     return next((reason for rule in RULES if (reason := rule(numbers, limits)) is not None), None)
 
 
-def _prior_cov(agent: Agent, given: dict[str, Any], task: Task) -> np.ndarray | None:
+def _prior_cov(agent: Agent, given: Params, task: Task) -> np.ndarray | None:
     if "prior_cov" not in given and "length_scale" not in given:
         return None
     with jax.enable_x64(True):
@@ -120,7 +121,7 @@ def _too_long(n: Numbers, limits: Limits) -> str | None:
     return None if n.horizon <= limits.steps else f"averages over {n.horizon} steps need more digits"
 
 
-def _values(n: Numbers) -> Iterator[tuple[str, Any, float]]:
+def _values(n: Numbers) -> Iterator[tuple[str, npt.ArrayLike, float]]:
     """Every quantity that agents compute with: its name, its values, and its power of the rewards' unit."""
     yield "the means", n.task.means - n.origin, 1
     yield "the noise", n.task.noise.scale, 1

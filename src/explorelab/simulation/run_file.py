@@ -23,9 +23,10 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.toml_file import SettingError, TomlTable, about, read_toml, shown, told_where
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task
@@ -43,7 +44,7 @@ DOOR = Door(
     | {"horizon": "belongs in the table [run]."}
 )
 
-type Table = Mapping[str, Any]
+type Table = Mapping[str, Unchecked]
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def read_spec(path: Path) -> RunSettings:
     return settings
 
 
-def _beside(path: Path, value: Any) -> Any:
+def _beside(path: Path, value: Unchecked) -> Unchecked:
     return str(path.parent / value) if isinstance(value, str) and (path.parent / value).is_file() else value
 
 
@@ -106,7 +107,7 @@ def build_task(table: Table) -> Task:
         return read_task(table, DOOR)
 
 
-def check_run(table: Table) -> dict[str, Any]:
+def check_run(table: Table) -> dict[str, Unchecked]:
     """The settings of a run as `simulate` takes them; unknown ones and a missing horizon are errors."""
     with told_where(table):
         for key in table:
@@ -122,7 +123,7 @@ def check_run(table: Table) -> dict[str, Any]:
         return {"n_replicates" if name == "replicates" else name: value for name, value in settings.items()}
 
 
-def parse_memory(memory: Any) -> int:
+def parse_memory(memory: object) -> int:
     """Bytes from a number, or from text such as "512 MiB" or "2GB"."""
     units = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9, "": 1}
     text = str(memory).strip().lower()

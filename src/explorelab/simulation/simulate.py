@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Variables
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab.agents.factors import Agent
+from explorelab.agents.factors import Agent, AnyArray, Argument
 from explorelab.agents.parameters import about, check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning
@@ -40,7 +41,7 @@ def simulate(
     seed: int = 0,
     *,
     times: Sequence[int] | None = None,
-    sweep: Mapping[str, Sequence[Any]] | None = None,
+    sweep: Mapping[str, Sequence[Argument]] | None = None,
     keep: Keep = "auto",
     visits: Literal["final", "times"] = "final",
     precision: Literal["auto", "single", "double"] = "auto",
@@ -129,15 +130,15 @@ def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, 
 def _checked(
     agent: Agent,
     task: Task,
-    horizon: Any,
-    replicates: Any,
-    seed: Any,
+    horizon: int,
+    replicates: int,
+    seed: int,
     times: Sequence[int] | None,
     keep: str,
     visits: str,
     precision: str,
     device: str,
-    memory: Any,
+    memory: int | None,
 ) -> Request:
     horizon = checks.whole("horizon", horizon, at_least=1)
     if horizon >= 2**31 - 1:
@@ -171,7 +172,7 @@ def _times(horizon: int, times: Sequence[int] | None, trajectories: bool) -> tup
     return tuple(range(1, horizon + 1))
 
 
-def _settings(agent: Agent, sweep: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[Agent]]:
+def _settings(agent: Agent, sweep: Mapping[str, Sequence[Argument]]) -> tuple[list[str], list[list[Argument]], list[Agent]]:
     if not isinstance(sweep, Mapping):
         raise InputError(
             f"sweep must give the values of each parameter, as in {{'temperature': [1, 2]}}, got {checks.shown(sweep)}."
@@ -225,7 +226,7 @@ def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
 
 def _in_groups(agents: list[Agent], task: Task, request: Request, progress: bool | None) -> list[Result]:
     """Results in the order of the agents; those that share a rule (and shapes) go through one compiled call together."""
-    groups: dict[Any, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     for i, agent in enumerate(agents):
         shapes = tuple((name, np.shape(value)) for name, value in agent.params.items())
         groups.setdefault((agent.rule, shapes), []).append(i)
@@ -243,17 +244,17 @@ def _dataset(
     request: Request,
     precision_note: str,
     names: list[str],
-    grid: list[list[Any]],
+    grid: list[list[Argument]],
     results: list[Result],
 ) -> xr.Dataset:
     shape = [len(values) for values in grid]
 
-    def variable(parts: list[np.ndarray], *dims: str, **attrs: Any) -> xr.DataArray:
+    def variable(parts: list[np.ndarray], *dims: str, **attrs: str) -> xr.DataArray:
         stacked = np.stack(parts)
         return xr.DataArray(stacked.reshape(*shape, *stacked.shape[1:]), dims=(*names, *dims), attrs=attrs)
 
     variables = dict(_variables(request, results, variable))
-    coords: dict[str, Any] = {"time": list(request.times), "arm": np.arange(task.n_arms)}
+    coords: Variables = {"time": list(request.times), "arm": np.arange(task.n_arms)}
     coords |= {name: _labels(values) for name, values in zip(names, grid, strict=True)}
     if any("replicate" in v.dims for v in variables.values()):
         coords["replicate"] = np.arange(request.replicates)
@@ -278,7 +279,9 @@ LONG_NAMES = {
 }
 
 
-def _variables(request: Request, results: list[Result], variable: Any) -> Iterator[tuple[str, xr.DataArray]]:
+def _variables(
+    request: Request, results: list[Result], variable: Callable[..., xr.DataArray]
+) -> Iterator[tuple[str, xr.DataArray]]:
     for name, long_name in LONG_NAMES.items():
         yield f"{name}_mean", variable([r.mean[name] for r in results], "time", long_name=f"{long_name}, mean")
         yield f"{name}_se", variable([r.se[name] for r in results], "time", long_name=f"{long_name}, standard error")
@@ -301,5 +304,5 @@ def _variables(request: Request, results: list[Result], variable: Any) -> Iterat
         yield "chosen", variable(chosen, "replicate", "time", long_name="whether the arm was decided upon in this step")
 
 
-def _labels(values: list[Any]) -> list[Any]:
+def _labels(values: Sequence[AnyArray]) -> list[AnyArray]:
     return [v if np.ndim(v) == 0 else str(i) for i, v in enumerate(values)]

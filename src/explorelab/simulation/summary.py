@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from explorelab._support.written_numbers import for_json
+from explorelab._support.written_numbers import Json, for_json
 
 QUANTITIES = ("regret", "observed_regret", "transitions", "cost")
 
 
-def summary(runs: xr.Dataset) -> dict[str, Any]:
+def summary(runs: xr.Dataset) -> dict[str, Json]:
     """Mean and standard error of every quantity at each recorded time, for each setting, ready for JSON."""
     return {
         **{name: runs.attrs[name] for name in ("agent", "task", "horizon", "replicates", "seed", "precision")},
@@ -24,7 +23,7 @@ def summary(runs: xr.Dataset) -> dict[str, Any]:
     }
 
 
-def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Any], xr.Dataset]]:
+def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Json], xr.Dataset]]:
     """The values of the swept parameters and the results, setting by setting."""
     swept = [str(name) for name in runs.regret_mean.dims if name != "time"]
     for places in product(*(range(runs.sizes[name]) for name in swept)):
@@ -32,20 +31,20 @@ def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Any], xr.Dataset]
         yield {name: runs[name].values.tolist()[place] for name, place in at.items()}, runs.isel(at)
 
 
-def in_words(setting: dict[str, Any]) -> str:
+def in_words(setting: dict[str, Json]) -> str:
     """The values of the swept parameters for a reader: temperature = 2, prior_mean = 30; empty without a sweep."""
     return ", ".join(f"{name} = {_shown(value)}" for name, value in setting.items())
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def _times(one: xr.Dataset) -> list[dict[str, Any]]:
+def _times(one: xr.Dataset) -> list[dict[str, Json]]:
     rows = []
     for time in one.time.values.tolist():
         now = one.sel(time=time)
-        row: dict[str, Any] = {"time": time}
+        row: dict[str, Json] = {"time": time}
         row |= {name: {"mean": _plain(now[f"{name}_mean"]), "se": _plain(now[f"{name}_se"])} for name in QUANTITIES}
         if "time" in one.visits_mean.dims or time == one.attrs["horizon"]:
             row["visits"] = {"mean": _plain(now.visits_mean), "se": _plain(now.visits_se)}
@@ -53,7 +52,7 @@ def _times(one: xr.Dataset) -> list[dict[str, Any]]:
     return rows
 
 
-def _plain(array: xr.DataArray) -> Any:
+def _plain(array: xr.DataArray) -> Json:
     """The values as JSON can hold them: NaN (the standard error of a single replicate) becomes null."""
     values = np.asarray(array.values, dtype=float)
     return for_json(values.item() if values.ndim == 0 else values.ravel().tolist())

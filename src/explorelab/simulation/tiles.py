@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
-from explorelab.agents.factors import Agent, Ways
+from explorelab.agents.factors import Agent, AnyArray, Params, Pytree, Ways
 from explorelab.simulation import chance
 from explorelab.simulation.device import cut, find_device, numbers_in_belief, working_memory
 from explorelab.simulation.engine import Plan, Records, Tally, World, play_many
@@ -123,7 +123,7 @@ def _plan(task: Task, request: Request) -> Plan:
     )
 
 
-def _arguments(agents: list[Agent], task: Task, request: Request) -> dict[str, Any]:
+def _arguments(agents: list[Agent], task: Task, request: Request) -> Pytree:
     added = {"noise_var": task.noise.var, "horizon": request.horizon, "n_arms": task.n_arms}
     settings = []
     for agent in agents:
@@ -134,7 +134,7 @@ def _arguments(agents: list[Agent], task: Task, request: Request) -> dict[str, A
         "means": task.means,
         "gaps": task.gaps,
         "noise_scale": task.noise.scale,
-        "distances": task.distances if "length_scale" in settings[0] else None,
+        "distances": task.distances if "length_scale" in settings[0] or agents[0].rule.learner.places else None,
         "walks": task.walks if agents[0].rule.choice.walks else None,
         "next_hop": None if task.moves is None else task.moves.next_hop,
         "mean_costs": None if task.costs is None else task.costs.mean,
@@ -143,8 +143,8 @@ def _arguments(agents: list[Agent], task: Task, request: Request) -> dict[str, A
     }
 
 
-def _on_device(arguments: dict[str, Any], plan: Plan) -> tuple[dict[str, Any], World, Any]:
-    def real(value: Any) -> Any:
+def _on_device(arguments: Pytree, plan: Plan) -> tuple[Params, World, chance.Keys]:
+    def real(value: npt.ArrayLike | None) -> AnyArray:
         return None if value is None else jnp.asarray(value, plan.dtype)
 
     world = World(

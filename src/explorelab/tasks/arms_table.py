@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import each_of
 from explorelab._support.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError
@@ -39,7 +40,7 @@ def either(words: Collection[str]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def paper_task(table: Mapping[str, Any]) -> Task | None:
+def paper_task(table: Mapping[str, Unchecked]) -> Task | None:
     """The landscape or profile of the paper, if the table names one."""
     sources = [key for key in SOURCES if key in table]
     if len(sources) > 1:
@@ -55,7 +56,7 @@ def paper_task(table: Mapping[str, Any]) -> Task | None:
         return PAPERS[source](table[source])
 
 
-def means_in(table: Mapping[str, Any], folder: Path, largest: float, by_column: bool) -> dict[str, np.ndarray]:
+def means_in(table: Mapping[str, Unchecked], folder: Path, largest: float, by_column: bool) -> dict[str, np.ndarray]:
     """The means under "" or, if a column `means_by` may tell them apart, by its values."""
     means = table.get("means")
     if "means_by" in table and "means" in table:
@@ -71,7 +72,9 @@ def means_in(table: Mapping[str, Any], folder: Path, largest: float, by_column: 
         return {"": numbers_of("means", means, folder, ("means",), largest)} if "means" in table else {}
 
 
-def arms_in(table: Mapping[str, Any], folder: Path, paper: Task | None, means: Mapping[str, np.ndarray]) -> Arms | None:
+def arms_in(
+    table: Mapping[str, Unchecked], folder: Path, paper: Task | None, means: Mapping[str, np.ndarray]
+) -> Arms | None:
     """The arms, as far as the table describes them."""
     names = _names(table)
     given = [key for key in (*PLACES, *PAPERS) if key in table and not (names and key == "arms")]
@@ -97,7 +100,7 @@ def arms_in(table: Mapping[str, Any], folder: Path, paper: Task | None, means: M
     return arms._replace(names=names)
 
 
-def _names(table: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _names(table: Mapping[str, Unchecked]) -> tuple[str, ...] | None:
     """The names of the arms, if they have any: text, each once, that a list of arms can hold."""
     names = table.get("arms")
     if not isinstance(names, list | tuple):
@@ -114,7 +117,7 @@ def _names(table: Mapping[str, Any]) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _placed(key: str, value: Any, folder: Path) -> Arms:
+def _placed(key: str, value: Unchecked, folder: Path) -> Arms:
     """The arms on a grid, at coordinates, or as a mere number without places."""
     if key == "coordinates":
         places = places_of(key, value, folder)

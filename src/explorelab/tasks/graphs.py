@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted, each_of
 from explorelab.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx
+
+type Graph = str | np.ndarray | sparse.sparray | networkx.Graph | Iterable[Sequence[float]]
+"""A graph of moves: "neighbours", a matrix of lengths, a networkx graph, or edges (from, to) or (from, to, length)."""
 
 
 class Moves(NamedTuple):
@@ -24,7 +31,7 @@ class Moves(NamedTuple):
     """Whether any edge has a length other than 1."""
 
 
-def moves(graph: Any, n_arms: int, directed: bool | None = None) -> Moves:
+def moves(graph: Graph, n_arms: int, directed: bool | None = None) -> Moves:
     """Shortest-path moves on a graph given as networkx graph, edge list (with or without lengths) or square matrix.
 
     Staying put is always allowed. `directed=None` means: as networkx says; edge lists are undirected; matrices directed.
@@ -41,8 +48,8 @@ def moves(graph: Any, n_arms: int, directed: bool | None = None) -> Moves:
     return Moves(_next_hops(_addable(lengths), distance.T, ahead.T), _dense(lengths), bool((lengths.data != 1).any()))
 
 
-def _edge_lengths(graph: Any, n_arms: int, directed: bool | None) -> tuple[sparse.csr_array, list[Any]]:
-    labels: list[Any] = list(range(n_arms))
+def _edge_lengths(graph: Unchecked, n_arms: int, directed: bool | None) -> tuple[sparse.csr_array, list[Hashable]]:
+    labels: list[Hashable] = list(range(n_arms))
     if hasattr(graph, "nodes") and hasattr(graph, "edges"):
         nodes = list(graph.nodes)
         if set(nodes) != set(labels):
@@ -63,7 +70,7 @@ def _edge_lengths(graph: Any, n_arms: int, directed: bool | None) -> tuple[spars
     raise InputError(f"a graph must be a networkx graph, a list of edges or a square matrix, got {type(graph).__name__}.")
 
 
-def _from_edges(edges: list[Any], n_arms: int, directed: bool) -> sparse.csr_array:
+def _from_edges(edges: list[Unchecked], n_arms: int, directed: bool) -> sparse.csr_array:
     starts, ends, lengths = [], [], []
     for edge in edges:
         if not isinstance(edge, tuple | list | np.ndarray) or len(edge) not in (2, 3):

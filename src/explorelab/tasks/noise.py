@@ -8,13 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.errors import InputError
+
+if TYPE_CHECKING:
+    from jaxtyping import Array, Float
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class NoiseKind:
     var_of_scale: Callable[[float], float]
     scale_of_var: Callable[[float], float | None]
     """The scale that has this variance, or None if there is none."""
-    quantile: Callable[[Any, Any], Any]
+    quantile: Callable[[Float[Array, ""], Float[Array, ""]], Float[Array, ""]]
     """With JAX, from the scale and a number between 0 and 1: the deviation that is exceeded with probability 1 - u."""
     draw: Callable[[float, np.random.Generator], float]
     """With NumPy, from the scale and a generator: one deviation."""
@@ -43,13 +46,13 @@ class NoiseKind:
     """The key in a [task] table that gives its scale; empty if there is none and the variance is given instead."""
 
 
-def _gaussian_quantile(scale: Any, u: Any) -> Any:
+def _gaussian_quantile(scale: Float[Array, ""], u: Float[Array, ""]) -> Float[Array, ""]:
     from jax import lax
 
     return scale * (math.sqrt(2) * lax.erf_inv(2 * u - 1))
 
 
-def _integer_quantile(scale: Any, u: Any) -> Any:
+def _integer_quantile(scale: Float[Array, ""], u: Float[Array, ""]) -> Float[Array, ""]:
     import jax.numpy as jnp
 
     levels = 2 * scale + 1
@@ -86,7 +89,7 @@ def _by_any_name() -> dict[str, NoiseKind]:
     return {name: kind for kind in NOISES.values() for name in (kind.name, *kind.aliases)}
 
 
-def noise_kind(name: Any) -> NoiseKind:
+def noise_kind(name: object) -> NoiseKind:
     """The kind of noise of this name or alias; an unknown one is an error."""
     return checks.one_of("noise", name, _by_any_name())
 
@@ -97,7 +100,7 @@ def is_gaussian(name: str) -> bool:
     return kind is not None and kind.gaussian
 
 
-def scale_for(name: Any, var: float) -> float:
+def scale_for(name: object, var: float) -> float:
     """The scale at which noise of this kind has this variance, or an error that says which variances it can have."""
     kind = noise_kind(name)
     scale = kind.scale_of_var(var)

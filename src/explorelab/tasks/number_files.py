@@ -9,18 +9,21 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.toml_file import SettingError, shown
 from explorelab._support.toml_lines import KeyPath
+from explorelab._support.written_numbers import Json
 from explorelab.errors import InputError
 
 
-def numbers_of(name: str, value: Any, folder: Path = Path(), at: KeyPath = (), largest: float = math.inf) -> np.ndarray:
+def numbers_of(
+    name: str, value: Unchecked, folder: Path = Path(), at: KeyPath = (), largest: float = math.inf
+) -> np.ndarray:
     """One or two dimensions of numbers: as they are, or from a file in the folder.
 
     `at` is their path in a table, so that an error can say which one is wrong; none may exceed `largest` in size.
@@ -41,14 +44,14 @@ def numbers_of(name: str, value: Any, folder: Path = Path(), at: KeyPath = (), l
     return array
 
 
-def _as_lists(value: Any) -> Any:
+def _as_lists(value: Unchecked) -> Unchecked:
     """Arrays, and lists of them, as lists of plain numbers."""
     if hasattr(value, "__array__"):
         return np.asarray(value).tolist()
     return [_as_lists(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _check_lists(name: str, listed: list[Any], at: KeyPath, bounds: str, largest: float) -> None:
+def _check_lists(name: str, listed: list[Unchecked], at: KeyPath, bounds: str, largest: float) -> None:
     """Refuse lists of different lengths, and anything that is not a number."""
     nested = isinstance(listed[0], list)
     for x, row in enumerate(listed):
@@ -63,7 +66,7 @@ def _check_lists(name: str, listed: list[Any], at: KeyPath, bounds: str, largest
                 raise SettingError(place, f"{name} must be {bounds}, got {shown(number)}.")
 
 
-def means_for_each(value: Any, folder: Path) -> dict[str, np.ndarray]:
+def means_for_each(value: Unchecked, folder: Path) -> dict[str, np.ndarray]:
     """Mean rewards for each value of a column: a table, a JSON file {value: means}, or a CSV file (value, then means)."""
     if isinstance(value, str):
         path = folder / value
@@ -80,7 +83,7 @@ def means_for_each(value: Any, folder: Path) -> dict[str, np.ndarray]:
     return means
 
 
-def _json(path: Path) -> Any:
+def _json(path: Path) -> Json:
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -118,7 +121,7 @@ def _number(path: Path, row: int, text: str) -> float:
         raise InputError(f"{path}, row {row}: expected a number, got {checks.shown(text)}.") from None
 
 
-def places_of(name: str, value: Any, folder: Path) -> np.ndarray:
+def places_of(name: str, value: Unchecked, folder: Path) -> np.ndarray:
     """Where each arm lies (arm x dimension): as it is, or from a CSV file, x and y in a row for each arm.
 
     A header is skipped; its column `arm`, if any, says which arm a row is about.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.errors import InputError
-from explorelab.tasks.graphs import Moves, moves
+from explorelab.tasks.graphs import Graph, Moves, moves
 from explorelab.tasks.noise import Noise, gaussian_noise, integer_noise
 from explorelab.tasks.places import distances_between, grid_places, walks_between
 
@@ -200,7 +200,7 @@ def _named_costs(task: Task, name: str) -> np.ndarray:
 
 
 @door
-def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None, start: int = 0) -> Task:
+def on_graph(task: Task, graph: Graph = "neighbours", directed: bool | None = None, start: int = 0) -> Task:
     """The same task on a graph of allowed moves; the agent walks along shortest paths to the arm it wants.
 
     Parameters
@@ -225,7 +225,7 @@ def on_graph(task: Task, graph: Any = "neighbours", directed: bool | None = None
     return replace(task, moves=moves(graph, task.n_arms, directed), start=first)
 
 
-def _scalar(name: str, value: Any, **bounds: Any) -> float:
+def _scalar(name: str, value: object, **bounds: Unpack[checks.Bounds]) -> float:
     array = checks.real(name, value, **bounds)
     if array.ndim:
         raise InputError(f"{name} must be one number, got an array of shape {array.shape}.")

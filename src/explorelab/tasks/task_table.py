@@ -25,14 +25,16 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab._support.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks.arms_table import PLACES, SOURCES, Arms, arms_in, either, flat_means, means_in, paper_task
+from explorelab.tasks.graphs import Graph
 from explorelab.tasks.noise import NOISES, Noise, NoiseKind, gaussian_noise
 from explorelab.tasks.number_files import read_numbers
 from explorelab.tasks.task import Task, bandit, on_graph, with_costs, with_noise
@@ -45,13 +47,13 @@ FILE_KEYS = ("means", "coordinates", "graph", "costs")
 """Settings that may name a file."""
 
 
-def noise_settings() -> dict[str, Callable[[Any], Noise]]:
+def noise_settings() -> dict[str, Callable[[Unchecked], Noise]]:
     """Settings that give a task's noise: the scale of a kind that has one, or the variance of Gaussian noise."""
     own = {kind.key: partial(_noise_of_scale, kind) for kind in NOISES.values() if kind.key}
     return {**own, "noise_var": gaussian_noise}
 
 
-def _noise_of_scale(kind: NoiseKind, scale: Any) -> Noise:
+def _noise_of_scale(kind: NoiseKind, scale: object) -> Noise:
     if kind.whole:
         return Noise(kind.name, checks.whole(kind.key, scale, at_least=0))
     return Noise(kind.name, float(checks.scalar(kind.key, scale, at_least=0)))
@@ -97,7 +99,7 @@ class TaskTable:
     note: str
 
 
-def read_task(table: Mapping[str, Any], door: Door, folder: Path = Path()) -> Task:
+def read_task(table: Mapping[str, Unchecked], door: Door, folder: Path = Path()) -> Task:
     """The task that a table describes; its files are relative to the folder."""
     told = read_task_table(table, door, folder)
     if told.arms is None or "" not in told.means:
@@ -109,7 +111,7 @@ def read_task(table: Mapping[str, Any], door: Door, folder: Path = Path()) -> Ta
     return _with_costs(_on_graph(task, table, told.start, folder), table, folder)
 
 
-def read_task_table(table: Mapping[str, Any], door: Door, folder: Path = Path(), first_arm: int = 0) -> TaskTable:
+def read_task_table(table: Mapping[str, Unchecked], door: Door, folder: Path = Path(), first_arm: int = 0) -> TaskTable:
     """Read a table; raises a `SettingError` with everything wrong with it.
 
     Files that it names lie in the folder. `start` counts arms from `first_arm`.
@@ -150,7 +152,7 @@ class _Parts:
             raise SettingError(first.at, str(first), tuple(others))
 
 
-def _misplaced(table: Mapping[str, Any], door: Door) -> list[SettingError]:
+def _misplaced(table: Mapping[str, Unchecked], door: Door) -> list[SettingError]:
     """Errors for settings that should not be there at all."""
     refused = [SettingError((key,), f"{key} {door.refused[key]}") for key in table if key in door.refused]
     known = door.known
@@ -162,7 +164,7 @@ def _misplaced(table: Mapping[str, Any], door: Door) -> list[SettingError]:
     return [*refused, *unknown]
 
 
-def _noise(table: Mapping[str, Any], door: Door) -> Noise | None:
+def _noise(table: Mapping[str, Unchecked], door: Door) -> Noise | None:
     settings = noise_settings()
     given = [key for key in settings if key in table]
     if len(given) > 1:
@@ -176,7 +178,7 @@ def _noise(table: Mapping[str, Any], door: Door) -> Noise | None:
     return None
 
 
-def _amount(key: str, value: Any, most: float = math.inf) -> float:
+def _amount(key: str, value: Unchecked, most: float = math.inf) -> float:
     """A number from 0 to `most`."""
     number = value.item() if hasattr(value, "item") and np.ndim(value) == 0 else value
     if not checks.is_number(number) or abs(number) > sys.float_info.max:
@@ -187,7 +189,7 @@ def _amount(key: str, value: Any, most: float = math.inf) -> float:
     return float(number)
 
 
-def _start(start: Any, first_arm: int, arms: Arms | None) -> int | str | None:
+def _start(start: object, first_arm: int, arms: Arms | None) -> int | str | None:
     if arms is not None and arms.names is not None and isinstance(start, str) and start in arms.names:
         return arms.names.index(start)
     if start is None or isinstance(start, str):
@@ -199,10 +201,10 @@ def _start(start: Any, first_arm: int, arms: Arms | None) -> int | str | None:
     return arm
 
 
-def _on_graph(task: Task, table: Mapping[str, Any], start: int | str | None, folder: Path) -> Task:
+def _on_graph(task: Task, table: Mapping[str, Unchecked], start: int | str | None, folder: Path) -> Task:
     if "graph" in table:
         with about(*GRAPH, table=table):
-            at: Any = 0 if start is None else start  # of text, on_graph says what is wrong
+            at: Unchecked = 0 if start is None else start  # of text, on_graph says what is wrong
             return on_graph(task, _edges(table["graph"], folder), table.get("directed"), at)
     for key in ("start", "directed"):
         if key in table:
@@ -210,7 +212,7 @@ def _on_graph(task: Task, table: Mapping[str, Any], start: int | str | None, fol
     return task
 
 
-def _edges(graph: Any, folder: Path) -> Any:
+def _edges(graph: Graph, folder: Path) -> Graph:
     if not isinstance(graph, str) or graph == "neighbours":
         return graph
     file = folder / graph
@@ -222,7 +224,7 @@ def _edges(graph: Any, folder: Path) -> Any:
     return [(int(edge[0]), int(edge[1]), *map(float, edge[2:])) for edge in edges]
 
 
-def _with_costs(task: Task, table: Mapping[str, Any], folder: Path) -> Task:
+def _with_costs(task: Task, table: Mapping[str, Unchecked], folder: Path) -> Task:
     if "costs" in table:
         with about(*COSTS, table=table):
             scale = _amount("cost_scale", table.get("cost_scale", 1.0))
@@ -233,7 +235,7 @@ def _with_costs(task: Task, table: Mapping[str, Any], folder: Path) -> Task:
     return task
 
 
-def _costs(costs: Any, folder: Path) -> Any:
+def _costs(costs: Unchecked, folder: Path) -> Unchecked:
     if not isinstance(costs, str) or costs in ("distance", "edges"):
         return costs
     if (folder / costs).is_file():

@@ -7,12 +7,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.checks import numbers, scalar
+from explorelab._support.checks import Floats, Ints, numbers, scalar
 from explorelab._support.counted import counted
 from explorelab.errors import InputError
 
-type Floats = npt.NDArray[np.float64]
-type Times = npt.NDArray[np.int64]
+type Times = Ints
 
 LARGEST_TIME = 2**53  # beyond this float64 cannot tell T from T + 1
 

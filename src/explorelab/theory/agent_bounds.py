@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -14,7 +13,7 @@ from explorelab import theory
 from explorelab._support import checks
 from explorelab._support.counted import plural
 from explorelab._support.door import door
-from explorelab._support.written_numbers import for_json
+from explorelab._support.written_numbers import Json, for_json
 from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
@@ -79,7 +78,7 @@ def regret_bounds(
     return table
 
 
-def bounds_as_json(table: xr.Dataset) -> dict[str, Any]:
+def bounds_as_json(table: xr.Dataset) -> dict[str, Json]:
     """Every bound at every time, null where there is none, with the sentences that say why."""
     return {
         **{str(name): for_json(value) for name, value in table.attrs.items()},

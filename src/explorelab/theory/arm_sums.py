@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
-from explorelab.theory._checks import Floats, checked_costs, checked_means, checked_noise_var, checked_times
+from explorelab.theory._checks import checked_costs, checked_means, checked_noise_var, checked_times
 
 
 @door

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks.noise import is_gaussian
-from explorelab.theory._checks import Floats, Times, checked_costs, checked_means, checked_n_between, checked_times
+from explorelab.theory._checks import Times, checked_costs, checked_means, checked_n_between, checked_times
 from explorelab.theory.arm_sums import cost_of_transitions, gaps, lai_robbins_visits, regret_of_visits
 from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE
 from explorelab.theory.remainder import check_epsilon

@@ -18,14 +18,15 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import Signature, signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
 from explorelab.errors import InputError
-from explorelab.theory._checks import Floats, Times, checked_n_between, checked_times
+from explorelab.theory._checks import Times, checked_n_between, checked_times
 from explorelab.theory.arm_sums import noise_to_signal, with_best_arm
 from explorelab.theory.remainder import LONGEST_BLOCK_HORIZON, Tail, sum_over_blocks, sum_over_times, tail_of
 
@@ -52,7 +53,7 @@ def _bound(formula: Callable[..., Floats]) -> Callable[..., Floats]:
         power: float,
         epsilon: float | None = None,
         pull: float = 0.0,
-        **own: Any,
+        **own: float | npt.ArrayLike | None,
     ) -> Floats:
         horizons = checked_times(times)
         return formula(Asked(means, noise_var, horizons, power, tail_of(power, pull, epsilon, horizons)), **own)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.checks import numbers
+from explorelab._support.checks import Floats, numbers
 from explorelab._support.counted import each_of
 from explorelab._support.door import door
 from explorelab.errors import InputError
-from explorelab.theory._checks import Floats, checked_means, checked_noise_var
+from explorelab.theory._checks import checked_means, checked_noise_var
 
 
 @door

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
-from explorelab.theory._checks import Floats, checked_beta, checked_times
+from explorelab.theory._checks import checked_beta, checked_times
 from explorelab.theory.arm_sums import noise_to_signal, with_best_arm
 from explorelab.theory.quantile import BETA, CREDIBILITY_SCALE, SMALLEST_BETA
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from explorelab._support.checks import numbers
+from explorelab._support.checks import Floats, numbers
 from explorelab._support.door import door
 from explorelab.errors import InputError
-from explorelab.theory._checks import Floats, checked_beta, checked_times
+from explorelab.theory._checks import checked_beta, checked_times
 
 CREDIBILITY_SCALE = math.sqrt(2 * math.pi * math.e)
 """K of the schedule alpha_t = 1/(K t^a), for which the paper proves its bounds."""

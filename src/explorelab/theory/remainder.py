@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import zeta
 
+from explorelab._support.checks import Floats
 from explorelab._support.door import door
 from explorelab.errors import InputError
-from explorelab.theory._checks import Floats, Times, checked_times
+from explorelab.theory._checks import Times, checked_times
 from explorelab.theory.quantile import CREDIBILITY_SCALE, upper_quantile
 
 SMALLEST_POWER = 4 / 3

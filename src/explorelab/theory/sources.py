@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from explorelab._support.checks import Floats
 from explorelab.theory import corrected, published
-from explorelab.theory._checks import LARGEST_TIME, Floats
+from explorelab.theory._checks import LARGEST_TIME
 from explorelab.theory.quantile import CREDIBILITY_SCALE
 from explorelab.theory.remainder import (
     LEAST_POWER,

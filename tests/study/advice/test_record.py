@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import explorelab as xl
-from explorelab.companion.advice import REASONS
+from explorelab.companions.advice import REASONS
 from explorelab.study.admin.advice_counts import advice_counts
 from explorelab.study.advice.reasons import BY_ADVISER
 from explorelab.study.database.tables import choices, people

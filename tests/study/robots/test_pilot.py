@@ -29,6 +29,8 @@ from tests.support.beliefs import EVERY_AGENT, QUICKLY
 from tests.support.study.server import write_study
 from tests.support.study.small_study import small_study
 
+pytestmark = pytest.mark.quick_programs
+
 STUDY = small_study(n_trials=30)
 AGENTS = {
     "independent": xl.agents.stochastic_ucl(prior_mean=30, prior_var=1000, temperature=4),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy.typing as npt
 
+from explorelab._support import checks
 from explorelab.agents.factors import Rule
 from explorelab.agents.learners import trackers
+from explorelab.agents.learners.remembering import remembering
 from explorelab.agents.named.ucl import CREDIBILITY_SCALE, free_prior, kernel_prior
 from explorelab.agents.parameters import value, values
 from explorelab.agents.registry import Design, named_agent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.agents.rules.habits import habitual
+from explorelab.agents.rules.pulls import PULLS, pulled
 
 __all__ = [
     "delta_rule",
@@ -22,6 +23,7 @@ __all__ = [
     "kalman_value",
     "local_search",
     "random_choice",
+    "roving_ucl",
     "situated_ucl",
     "variance_greedy",
     "win_stay_lose_shift",
@@ -56,6 +58,56 @@ def situated_ucl(
     rule = habitual(choice.softmax_constant, SITUATED)
     free = (*free_prior(params), "temperature", *habits)
     return Design(Rule(learner, limits.upper_credible_limit, rule, commitment.every_step), params | habits, free=free)
+
+
+@named_agent
+def roving_ucl(
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    length_scale: float = 1.0,
+    kernel: str = "matern32",
+    prior_cov: npt.ArrayLike | None = None,
+    noise_var: float | None = None,
+    credibility_scale: float = CREDIBILITY_SCALE,
+    credibility_power: float = 1.0,
+    temperature: float = 1.0,
+    warming: float = 0.2,
+    inference: float = 0.5,
+    stickiness: float = 0.0,
+    travel_cost: float = 2.5,
+    novelty: float = 3.0,
+    persistence: float = 1.0,
+    gap_filling: float = 2.0,
+    restlessness: float = 0.7,
+    adjacency: float = 0.4,
+    momentum: float = 0.6,
+    elbow_room: float = 0.0,
+    roaming: float = 2.0,
+    homing: float = 1.2,
+    giving_up: float = 0.2,
+    symmetry: float = 0.3,
+    corners: float = 0.2,
+    first_step: float = 2.0,
+    borders: float = -0.6,
+    lapse: float = 0.01,
+) -> Design:
+    """Situated UCL that remembers its way: after long walks it walks far again, otherwise it searches where it is.
+
+    To the stochastic UCL with a correlated prior come pulls towards arms (`agents.rules.pulls`): the last one and its
+    neighbours, new ones, those far from all sampled ones, the best one so far, the same step again, openings in corners.
+    """
+    learner, params = kernel_prior(prior_mean, prior_var, length_scale, kernel, prior_cov, noise_var)
+    params |= values(credibility_scale=credibility_scale, credibility_power=credibility_power)
+    own = values(
+        temperature=temperature, warming=warming, inference=inference, stickiness=stickiness, travel_cost=travel_cost,
+        novelty=novelty, persistence=persistence, gap_filling=gap_filling, restlessness=restlessness, adjacency=adjacency,
+        momentum=momentum, elbow_room=elbow_room, roaming=roaming, homing=homing, giving_up=giving_up,
+        symmetry=symmetry, corners=corners, first_step=first_step, borders=borders,
+        lapse=lapse,
+    )  # fmt: skip
+    rule = habitual(pulled(tuple(PULLS)), ("lapse",))
+    whole = Rule(remembering(learner), limits.upper_credible_limit, rule, commitment.every_step)
+    return Design(whole, params | own, free=(*free_prior(params), *own))
 
 
 @named_agent
@@ -168,7 +220,9 @@ _unmoved = trackers.counting
 """The learner for rules that learn nothing."""
 
 
-def _kalman(prior_mean: Any, prior_var: Any, drift_var: Any, noise_var: Any) -> dict[str, Any]:
+def _kalman(
+    prior_mean: npt.ArrayLike, prior_var: npt.ArrayLike, drift_var: float, noise_var: float | None
+) -> dict[str, checks.Floats]:
     # A gain of infinity over infinity is undefined: the filter needs a finite prior.
     prior = {**values(prior_mean=prior_mean), "prior_var": value("prior_var", prior_var, infinite=False)}
     return prior | values(drift_var=drift_var, noise_var=noise_var)

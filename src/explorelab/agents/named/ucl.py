@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +29,13 @@ PRIOR = ("prior_mean", "prior_var", "length_scale")
 
 
 def gaussian_prior(
-    prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
-) -> tuple[Learner, dict[str, Any]]:
+    prior_mean: npt.ArrayLike,
+    prior_var: npt.ArrayLike,
+    length_scale: float,
+    kernel: str,
+    prior_cov: npt.ArrayLike | None,
+    noise_var: float | None,
+) -> tuple[Learner, dict[str, checks.Floats]]:
     """The learner for a prior, and its parameters: independent unless a covariance or length scale is given."""
     params = values(prior_mean=prior_mean, noise_var=noise_var)
     if prior_cov is not None:
@@ -56,8 +60,13 @@ def gaussian_prior(
 
 
 def kernel_prior(
-    prior_mean: Any, prior_var: Any, length_scale: Any, kernel: str, prior_cov: Any, noise_var: Any
-) -> tuple[Learner, dict[str, Any]]:
+    prior_mean: npt.ArrayLike,
+    prior_var: npt.ArrayLike,
+    length_scale: float,
+    kernel: str,
+    prior_cov: npt.ArrayLike | None,
+    noise_var: float | None,
+) -> tuple[Learner, dict[str, checks.Floats]]:
     """As `gaussian_prior`, for agents that have a kernel by default: given a matrix, these defaults are ignored."""
     if prior_cov is not None:
         prior_var, length_scale = math.inf, 0.0
@@ -69,7 +78,9 @@ def greedy(ties: str) -> ChoiceRule:
     return checks.one_of("tie rule", ties, choice.GREEDY)
 
 
-def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRule, dict[str, Any]]:
+def softmax(
+    cooling: str, temperature: float | None, cooling_rate: float | None
+) -> tuple[ChoiceRule, dict[str, checks.Floats]]:
     """The softmax rule with this cooling schedule, and its parameter; a parameter of another schedule is an error."""
     rule = checks.one_of("cooling schedule", cooling, choice.SOFTMAX)
     for name, given, belongs in (("temperature", temperature, "constant"), ("cooling_rate", cooling_rate, "log")):
@@ -82,12 +93,14 @@ def softmax(cooling: str, temperature: Any, cooling_rate: Any) -> tuple[ChoiceRu
     return rule, {}
 
 
-def free_prior(params: dict[str, Any]) -> tuple[str, ...]:
+def free_prior(params: dict[str, checks.Floats]) -> tuple[str, ...]:
     """The parameters of a prior in which people differ; those given per arm or as a matrix are not estimated."""
     return tuple(name for name in PRIOR if name in params and np.ndim(params[name]) == 0)
 
 
-def _ucl(prior: tuple[Learner, dict[str, Any]], more: dict[str, Any], rule: ChoiceRule, when: Commitment) -> Design:
+def _ucl(
+    prior: tuple[Learner, dict[str, checks.Floats]], more: dict[str, checks.Floats], rule: ChoiceRule, when: Commitment
+) -> Design:
     learner, params = prior
     return Design(Rule(learner, limits.upper_credible_limit, rule, when), {**params, **more})
 

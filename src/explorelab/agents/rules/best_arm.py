@@ -11,7 +11,6 @@ lies. So the probabilities of improbable arms are as accurate as the others.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -82,7 +81,7 @@ def _peaks(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> Value:
     """Where the integrand of every arm is largest, by bisection of its slope."""
     off = ~jnp.eye(mean.shape[0], dtype=bool) & among
 
-    def halve(_: Any, between: tuple[Value, Value]) -> tuple[Value, Value]:
+    def halve(_: int, between: tuple[Value, Value]) -> tuple[Value, Value]:
         low, high = between
         x = (low + high) / 2
         z = (x[:, None] - mean) / sd

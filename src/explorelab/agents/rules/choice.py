@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from explorelab.agents.factors import Available, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.agents.factors import Available, Belief, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.agents.learners.correlated import RootBelief
+from explorelab.agents.learners.trackers import OutcomeBelief
 from explorelab.agents.rules.best_arm import log_probs_of_best
 from explorelab.agents.rules.ties import is_best, same
 
@@ -21,7 +22,7 @@ def _among(value: Value, available: Available) -> Value:
     return value if available is None else jnp.where(available, value, NEVER)
 
 
-def _best(params: Params, belief: Any, value: Value, available: Available) -> Bool[Array, " arm"]:
+def _best(params: Params, belief: Belief, value: Value, available: Available) -> Bool[Array, " arm"]:
     best = is_best(params, belief, _among(value, available))
     # Unavailable arms have the value -inf, and available ones may too.
     return best if available is None else best & available
@@ -41,13 +42,13 @@ def _arms(value: Value) -> Int[Array, " arm"]:
 
 
 def _draw_lowest(
-    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     # Not argmax: on a CPU, XLA runs it one arm at a time, while compare and min are vectorised over replicates.
     return jnp.where(_best(params, belief, value, available), _arms(value), value.shape[0]).min()
 
 
-def _log_probs_lowest(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+def _log_probs_lowest(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
     first = jnp.where(_best(params, belief, value, available), _arms(value), value.shape[0]).min()
     return jnp.where(_arms(value) == first, 0.0, NEVER).astype(value.dtype)
 
@@ -59,12 +60,12 @@ def _pick_uniformly(candidates: Bool[Array, " arm"], uniform: Float[Array, ""]) 
 
 
 def _draw_random_tie(
-    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     return _pick_uniformly(_best(params, belief, value, available), chance.uniform)
 
 
-def _log_probs_random_tie(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+def _log_probs_random_tie(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
     best = _best(params, belief, value, available)
     return jnp.where(best, -jnp.log(best.sum().astype(value.dtype)), NEVER)
 
@@ -140,11 +141,11 @@ def _feedback(params: Params, value: Value, moment: Moment, available: Available
 
 
 def _softmax(name: str, temperature: Callable[[Params, Value, Moment, Available], Float[Array, ""]]) -> ChoiceRule:
-    def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    def log_probs(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
         return boltzmann(value, temperature(params, value, moment, available), available)
 
     def draw(
-        params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+        params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
     ) -> Int[Array, ""]:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
@@ -166,12 +167,12 @@ SOFTMAX: dict[str, ChoiceRule] = {
 # Without values -------------------------------------------------------------------------------------------------------
 
 
-def _log_probs_uniform(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+def _log_probs_uniform(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
     return boltzmann(jnp.zeros_like(value), jnp.ones((), value.dtype), available)
 
 
 def _draw_uniform(
-    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     return draw_from(_log_probs_uniform(params, belief, value, moment, available), chance.uniform)
 
@@ -180,7 +181,7 @@ uniform = ChoiceRule("uniform", _log_probs_uniform, _draw_uniform)
 """Chooses every available arm with equal probability."""
 
 
-def _log_probs_wsls(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+def _log_probs_wsls(params: Params, belief: OutcomeBelief, value: Value, moment: Moment, available: Available) -> Value:
     """Stay with probability win_stay or 1 - lose_shift; otherwise all other available arms are equally likely.
 
     The choice is uniform before the first choice and where staying is impossible; staying is certain if no other arm is
@@ -198,7 +199,7 @@ def _log_probs_wsls(params: Params, belief: Any, value: Value, moment: Moment, a
 
 
 def _draw_wsls(
-    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    params: Params, belief: OutcomeBelief, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     return draw_from(_log_probs_wsls(params, belief, value, moment, available), chance.uniform)
 
@@ -221,14 +222,14 @@ def _decaying_epsilon(params: Params, value: Value, moment: Moment) -> Float[Arr
 
 
 def _epsilon_greedy(name: str, epsilon: Callable[[Params, Value, Moment], Float[Array, ""]]) -> ChoiceRule:
-    def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    def log_probs(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
         at_random = epsilon(params, value, moment)
         allowed = jnp.ones(value.shape, bool) if available is None else available
         best = _best(params, belief, value, available)
         return log_of((1 - at_random) * best / best.sum() + at_random * allowed / allowed.sum())
 
     def draw(
-        params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+        params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
     ) -> Int[Array, ""]:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
@@ -243,7 +244,7 @@ epsilon_decaying = _epsilon_greedy("epsilon-n-greedy", _decaying_epsilon)
 
 
 def _draw_independent(
-    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     unseen = jnp.isinf(belief.sd)
     noise = jax.random.normal(chance.key, belief.mean.shape, belief.mean.dtype)
@@ -251,7 +252,7 @@ def _draw_independent(
     return _pick_uniformly(_best(params, belief, drawn, available), chance.uniform)
 
 
-def _log_probs_independent(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+def _log_probs_independent(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
     return log_probs_of_best(belief.mean, belief.sd, available)
 
 
@@ -260,13 +261,13 @@ probability_matching = ChoiceRule("probability-matching", _log_probs_independent
 
 
 def _draw_joint(
-    params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+    params: Params, belief: RootBelief, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
     drawn = belief.mean + belief.root @ jax.random.normal(chance.key, belief.mean.shape, belief.mean.dtype)
     return _pick_uniformly(_best(params, belief, drawn, available), chance.uniform)
 
 
-def _log_probs_joint(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+def _log_probs_joint(params: Params, belief: RootBelief, value: Value, moment: Moment, available: Available) -> Value:
     """Counted from 4 096 joint draws with a fixed key: correlated arms have no closed form. Too coarse to score choices."""
     draws = jax.random.normal(jax.random.key(0), (4096, belief.mean.shape[0]), belief.mean.dtype)
     drawn = belief.mean + draws @ belief.root.T

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
 from jaxtyping import Array, Int
 
-from explorelab.agents.factors import Commitment, Params
+from explorelab.agents.factors import Commitment, CountingBelief, Params
 
 
 def frame_length(params: Params, belief: object, arm: Int[Array, ""], n_goals: Int[Array, ""]) -> Int[Array, ""]:
@@ -47,7 +45,7 @@ def aht_length(params: Params, belief: object, arm: Int[Array, ""], n_goals: Int
     return jnp.where(n_goals < params["n_arms"], 1, jnp.asarray(_AHT_LENGTHS)[frame])
 
 
-def epoch_length(params: Params, belief: Any, arm: Int[Array, ""], n_goals: Int[Array, ""]) -> Int[Array, ""]:
+def epoch_length(params: Params, belief: CountingBelief, arm: Int[Array, ""], n_goals: Int[Array, ""]) -> Int[Array, ""]:
     """Plays left until the arm's count reaches the next tau(r) (Auer, Cesa-Bianchi & Fischer 2002, UCB2)."""
     count = belief.plays[arm]
     epochs = params["ucb2_epochs"].astype(count.dtype)

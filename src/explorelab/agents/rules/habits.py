@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,29 +25,41 @@ from jaxtyping import Array, Int
 from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import parameters
-from explorelab.agents.factors import Agent, Available, Chance, ChoiceRule, Moment, Params, Value
+from explorelab.agents.factors import (
+    Agent,
+    AnyBelief,
+    Argument,
+    Available,
+    Belief,
+    Chance,
+    ChoiceRule,
+    CountingBelief,
+    Moment,
+    Params,
+    Value,
+)
 from explorelab.agents.rules.choice import draw_from, log_of
 from explorelab.errors import InputError, unknown_name
 
-type Change = Callable[[Params, Any, Value, Moment, Available], Value]
+type Change = Callable[[Params, AnyBelief, Value, Moment, Available], Value]
 """Log-probabilities after the habit, from those before it."""
 
 
-def _stay(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+def _stay(params: Params, belief: Belief, log_probs: Value, moment: Moment, available: Available) -> Value:
     last = jnp.arange(log_probs.shape[0]) == moment.position
     return jax.nn.log_softmax(log_probs + jnp.where(last, params["stickiness"], 0.0))
 
 
-def _travel(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+def _travel(params: Params, belief: Belief, log_probs: Value, moment: Moment, available: Available) -> Value:
     away = jnp.log1p(params["walks"][jnp.maximum(moment.position, 0)])
     return jax.nn.log_softmax(log_probs - jnp.where(moment.position < 0, 0.0, params["travel_cost"] * away))
 
 
-def _novelty(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+def _novelty(params: Params, belief: CountingBelief, log_probs: Value, moment: Moment, available: Available) -> Value:
     return jax.nn.log_softmax(log_probs + jnp.where(belief.plays == 0, params["novelty"], 0.0))
 
 
-def _lapse(params: Params, belief: Any, log_probs: Value, moment: Moment, available: Available) -> Value:
+def _lapse(params: Params, belief: Belief, log_probs: Value, moment: Moment, available: Available) -> Value:
     allowed = jnp.ones(log_probs.shape, bool) if available is None else available
     log_even = -jnp.log(allowed.sum().astype(log_probs.dtype))
     lapse = params["lapse"]
@@ -114,14 +126,14 @@ def add_habit(name: str, habit: Habit) -> None:
 def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
     """The choice rule with these habits; cached, so that an agent built twice is the same constant to `jit`."""
 
-    def log_probs(params: Params, belief: Any, value: Value, moment: Moment, available: Available) -> Value:
+    def log_probs(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
         result = rule.log_probs(params, belief, value, moment, available)
         for name in habits:
             result = HABITS[name].change(params, belief, result, moment, available)
         return result
 
     def draw(
-        params: Params, belief: Any, value: Value, moment: Moment, available: Available, chance: Chance
+        params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
     ) -> Int[Array, ""]:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
@@ -130,7 +142,7 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
 
 
 @door
-def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
+def with_habits(agent: Agent, *habits: str, **values: Argument) -> Agent:
     """The agent with these habits added.
 
     `with_habits(agent, "stay", lapse=0.02)` favours the last arm (stickiness 1) and lapses in 2 % of choices. The result
@@ -171,11 +183,11 @@ def with_habits(agent: Agent, *habits: str, **values: Any) -> Agent:
     )
 
 
-def _rebuild(build_bare: Callable[..., Agent], habits: tuple[str, ...], values: dict[str, Any]) -> Callable[..., Agent]:
+def _rebuild(build_bare: Callable[..., Agent], habits: tuple[str, ...], values: dict[str, Argument]) -> Callable[..., Agent]:
     """A function that builds the agent with the same habits and other values, for sweeps and fits."""
     own = {HABITS[name].parameter for name in habits}
 
-    def build(**given: Any) -> Agent:
+    def build(**given: Argument) -> Agent:
         base = build_bare(**{name: value for name, value in given.items() if name not in own})
         return with_habits(base, *habits, **{**values, **{name: given[name] for name in own & given.keys()}})
 

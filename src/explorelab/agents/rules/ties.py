@@ -8,12 +8,10 @@ values this close count as ties everywhere.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from explorelab.agents.factors import Params, Value
+from explorelab.agents.factors import Belief, Params, Value
 
 CLOSE = {"float32": 2.0**-20, "float64": 2.0**-40}
 """Relative differences below which values are the same: well above accumulated rounding, well below what matters."""
@@ -31,7 +29,7 @@ def same(a: Value, b: Value) -> Bool[Array, " *shape"]:
     return ~(jnp.abs(a - b) > CLOSE[a.dtype.name] * _size(a))
 
 
-def is_best(params: Params, belief: Any, value: Value) -> Bool[Array, " arm"]:
+def is_best(params: Params, belief: Belief, value: Value) -> Bool[Array, " arm"]:
     """Which arms have the highest value, up to rounding.
 
     Rounding is relative to the value itself or, if the value is the difference of two larger numbers, to the belief's mean,

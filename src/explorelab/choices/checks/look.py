@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from explorelab._support import checks
 from explorelab._support.counted import plural
+from explorelab._support.written_numbers import Json
 from explorelab.choices.table import Layout
 from explorelab.choices.task_file import DataTask
 
@@ -51,7 +51,7 @@ class Problem:
         end = "" if (self.message + count).endswith("?") else "."
         return f"{', '.join(where)}{': ' if where else ''}{self.message}{count}{end}{self.cause and ' ' + self.cause}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Json]:
         """The problem as a dictionary for JSON."""
         return {
             "row": self.row,
@@ -69,7 +69,7 @@ def where(
     column: str,
     bad: np.ndarray,
     rows: np.ndarray,
-    values: Callable[[int], Any],
+    values: Callable[[int], object],
     message: str | Callable[[int], str],
     cause: str = "",
     *,
@@ -169,7 +169,7 @@ class Look:
         """What the file calls this column."""
         return self.task.columns.get(column, column)
 
-    def value(self, column: str, row: int) -> Any:
+    def value(self, column: str, row: int) -> str:
         """The value as written in the file, for a message."""
         value = self.frame[column].iloc[row]
         return value if isinstance(value, str) else "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)

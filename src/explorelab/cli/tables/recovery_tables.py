@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from rich.console import Console
@@ -76,7 +74,7 @@ def show_warning(result: xr.Dataset) -> None:
         Console().print(result.attrs["warning"], style="bold red", highlight=False, markup=False, soft_wrap=True)
 
 
-def _range(found: dict[str, Any], name: str, in_percent: bool = False) -> str:
+def _range(found: dict[str, float | None], name: str, in_percent: bool = False) -> str:
     low, high = (found[f"{name}_{end}"] for end in ("low", "high"))
     if low is None or high is None:
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -14,8 +14,11 @@ from explorelab.cli.tables.terminal_table import print_table
 from explorelab.plots.words import joined
 from explorelab.simulation.summary import each_setting, in_words
 
+if TYPE_CHECKING:  # the rest of this module does without JAX
+    from explorelab.agents.catalogue import Described
 
-def show_agents(agents: list[dict[str, Any]]) -> None:
+
+def show_agents(agents: list[Described]) -> None:
     """Print agents with their parameters."""
     console = Console()
     for agent in agents:
@@ -25,7 +28,7 @@ def show_agents(agents: list[dict[str, Any]]) -> None:
         console.print(f"  [dim]{shown}[/dim]\n", highlight=False)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if value is None:
         return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.checks import Variables
 from explorelab._support.extras import needs
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
@@ -33,7 +33,7 @@ from explorelab.fitting.results import as_tree, on_natural_scale, space_table
 from explorelab.fitting.search.best import Best, fit_each, rows_of_each
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import limits, predicted
-from explorelab.fitting.spaces import origin_of, space_for
+from explorelab.fitting.spaces import Changes, origin_of, space_for
 
 type OnFailure = Literal["raise", "warn"]
 
@@ -65,7 +65,7 @@ def sample(
     correlated: bool = False,
     starts: int = 4,
     on_failure: OnFailure = "raise",
-    space: Mapping[str, Mapping[str, Any]] | None = None,
+    space: Changes | None = None,
     progress: bool | None = None,
 ) -> xr.DataTree:
     """Sample the posterior of everyone's parameters and of their population; returns ArviZ's groups and estimates.
@@ -120,7 +120,7 @@ def sample(
     return tree
 
 
-def prior_change(choices: Choices, fitted: Fitted, drawn: Draw, space: Mapping[str, Mapping[str, Any]] | None) -> np.ndarray:
+def prior_change(choices: Choices, fitted: Fitted, drawn: Draw, space: Changes | None) -> np.ndarray:
     """For every draw and row, the change in the population's log prior if units came from all other rows.
 
     Standard units, and with them the prior of mean and sd, follow the rewards (see `spaces`); `space` holds the user's
@@ -210,7 +210,7 @@ def posterior_table(choices: Choices, fitted: Fitted, drawn: Draw, correlated: b
     names = [dimension.name for dimension in fitted.space]
     natural = on_natural_scale(fitted.space, drawn.z)
     per_person, per_parameter = ("chain", "draw", "participant"), ("chain", "draw", "parameter")
-    variables: dict[str, Any] = {
+    variables: Variables = {
         name: (per_person, natural[..., i], {"long_name": f"{name}, natural units"}) for i, name in enumerate(names)
     }
     variables["group_mean"] = (per_parameter, drawn.mean, {"long_name": "mean of people, standard units"})
@@ -223,7 +223,7 @@ def posterior_table(choices: Choices, fitted: Fitted, drawn: Draw, correlated: b
     return xr.Dataset(variables, {**coords, **({"parameter_2": names} if correlated else {})})
 
 
-def _over_draws(drawn: Draw) -> dict[str, Any]:
+def _over_draws(drawn: Draw) -> Variables:
     chains, draws = drawn.diverging.shape
     return {"chain": np.arange(chains), "draw": np.arange(draws)}
 
@@ -250,7 +250,7 @@ def stats_table(drawn: Draw) -> xr.Dataset:
     )
 
 
-def _row_labels(choices: Choices) -> dict[str, Any]:
+def _row_labels(choices: Choices) -> Variables:
     return {
         "row_participant": ("row", np.array(choices.participants)[choices.participant]),
         "row_block": ("row", choices.block.astype(str)),

@@ -8,17 +8,20 @@ and needs every CPU core to be a separate device, which must be set up before JA
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from threading import Event, Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
+from explorelab.agents.factors import AnyArray, Pytree
 from explorelab.fitting.bayes.population import Known, people, population_model, root_of, row_log_likelihoods
 from explorelab.fitting.objective import Model
 from explorelab.fitting.search.batches import on_gpu, single_threaded_algebra
@@ -27,6 +30,16 @@ PER_CALL = 10
 """Steps in one compiled call: an interrupt waits for the current call, and progress is shown after each."""
 THREADS = 16
 """The most chains that run at once."""
+
+
+type Points = dict[str, AnyArray]
+"""A number or array for every site of the model."""
+
+type Keys = PRNGKeyArray
+"""The key of one chain, or of every chain."""
+
+type State = Pytree
+"""NumPyro's state of a chain, an `HMCState`; it has no types."""
 
 
 class Settings(NamedTuple):
@@ -41,36 +54,36 @@ class Settings(NamedTuple):
 class Starts(NamedTuple):
     """Where chains begin, on the sampler's own scales."""
 
-    points: dict[str, Any]
+    points: Points
     """For every site, an array with a leading axis for chains."""
-    scale: dict[str, Any]
+    scale: Points
     """A first guess of the posterior spread of each population parameter, which warm-up refines."""
 
 
 class Draw(NamedTuple):
     """One draw, or many, with leading axes chain and draw."""
 
-    z: Any
+    z: Float[AnyArray, "person parameter"]
     """person x parameter, standard units."""
-    mean: Any
-    sd: Any
-    correlation: Any
+    mean: Float[AnyArray, " parameter"]
+    sd: Float[AnyArray, " parameter"]
+    correlation: Float[AnyArray, "parameter parameter"]
     """The population's correlations, parameter x parameter."""
-    log_likelihood: Any
+    log_likelihood: Float[AnyArray, " row"]
     """The log-likelihood of every row."""
-    diverging: Any
-    energy: Any
-    n_steps: Any
-    acceptance: Any
-    step_size: Any
-    log_density: Any
+    diverging: Bool[AnyArray, ""]
+    energy: Float[AnyArray, ""]
+    n_steps: Int[AnyArray, ""]
+    acceptance: Float[AnyArray, ""]
+    step_size: Float[AnyArray, ""]
+    log_density: Float[AnyArray, ""]
 
 
 class Sampler(NamedTuple):
     """Two compiled calls: one makes a chain's first state, one advances it `PER_CALL` steps; all chains at once on a GPU."""
 
-    start: Callable[..., Any]
-    advance: Callable[..., Any]
+    start: Callable[[Known, Points, Points, Keys], State]
+    advance: Callable[[Known, State], tuple[State, Draw]]
 
 
 @lru_cache(maxsize=8)
@@ -79,14 +92,14 @@ def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
     from numpyro.infer.hmc import hmc
     from numpyro.infer.util import potential_energy
 
-    def potential(known: Known) -> Callable[[Any], Any]:
+    def potential(known: Known) -> Callable[[Points], Float[Array, ""]]:
         arguments = (model, settings.correlated, known)
         return lambda point: potential_energy(population_model, arguments, {}, point)
 
     first, following = hmc(potential_fn_gen=potential, algo="NUTS")
     group = ("correlation_root", "mean", "sd") if settings.correlated else ("mean", "sd")
 
-    def start(known: Known, point: Any, scale: Any, key: Any) -> Any:
+    def start(known: Known, point: Points, scale: Points, key: Keys) -> State:
         return first(
             point,
             num_warmup=settings.warmup,
@@ -102,8 +115,8 @@ def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
             rng_key=key,
         )
 
-    def advance(known: Known, state: Any) -> Any:
-        def step(state: Any, _: None) -> Any:
+    def advance(known: Known, state: State) -> tuple[State, Draw]:
+        def step(state: State, _: None) -> tuple[State, Draw]:
             state = following(state, (known,), {})
             return state, drawn(model, settings, known, state)
 
@@ -112,19 +125,19 @@ def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
     if not together:
         return Sampler(jax.jit(start), jax.jit(advance))
 
-    def start_all(known: Known, points: Any, scale: Any, keys: Any) -> Any:
+    def start_all(known: Known, points: Points, scale: Points, keys: Keys) -> State:
         point, key = jax.tree.map(lambda x: x[0], (points, keys))
         axes = _chain_axes(jax.eval_shape(start, known, point, scale, key))
         return jax.vmap(start, (None, 0, None, 0), axes)(known, points, scale, keys)
 
-    def advance_all(known: Known, states: Any) -> Any:
+    def advance_all(known: Known, states: State) -> tuple[State, Draw]:
         axes = _chain_axes(states)
         return jax.vmap(advance, (None, axes), (axes, 0))(known, states)
 
     return Sampler(jax.jit(start_all), jax.jit(advance_all))
 
 
-def _chain_axes(state: Any) -> Any:
+def _chain_axes(state: State) -> Pytree:
     """Which axis of each part of a sampler's state is for chains: the first, except that its clock has none.
 
     All chains share one clock, so that warm-up's adaptation at certain times is computed only then. With a clock for each
@@ -134,7 +147,7 @@ def _chain_axes(state: Any) -> Any:
     return axes._replace(i=None, adapt_state=axes.adapt_state._replace(window_idx=None))
 
 
-def drawn(model: Model, settings: Settings, known: Known, state: Any) -> Draw:
+def drawn(model: Model, settings: Settings, known: Known, state: State) -> Draw:
     """The draw that is kept from a state of the sampler."""
     from numpyro.distributions import biject_to, constraints
 
@@ -185,7 +198,14 @@ def _joined(parts: list[Draw]) -> Draw:
 
 
 def _chain(
-    compiled: Sampler, known: Known, point: Any, scale: Any, key: Any, n_calls: int, done: Callable[[], None], stop: Event
+    compiled: Sampler,
+    known: Known,
+    point: Points,
+    scale: Points,
+    key: Keys,
+    n_calls: int,
+    done: Callable[[], None],
+    stop: Event,
 ) -> list[Draw]:
     """The draws of one chain (or of all together), warm-up included, one part per call."""
     with _x64():
@@ -199,7 +219,7 @@ def _chain(
 
 
 def _in_threads(
-    compiled: Sampler, known: Known, points: list[Any], scale: Any, keys: list[Any], n_calls: int, bar: Progress
+    compiled: Sampler, known: Known, points: list[Points], scale: Points, keys: list[Keys], n_calls: int, bar: Progress
 ) -> list[list[Draw]]:
     """The draws of every chain, one part per call; the chains share the cores."""
     # Compile before starting threads: NumPyro's handlers cannot be traced in several threads at once.
@@ -220,5 +240,5 @@ def _in_threads(
         stop.set()
 
 
-def _x64() -> Any:
+def _x64() -> AbstractContextManager[None]:
     return jax.enable_x64(True)

@@ -18,13 +18,14 @@ informative (for whom it is a narrow ridge in e) and for people whose choices ar
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
+from explorelab.agents.factors import AnyArray
 from explorelab.fitting.objective import Data, Model, block_log_likelihoods
 from explorelab.fitting.search.batches import mapped
 
@@ -38,14 +39,14 @@ class Known(NamedTuple):
     """The model's inputs, as arrays, so that the sampler is compiled once for all data of the same shape."""
 
     data: Data
-    participant: Any
+    participant: Int[AnyArray, " row"]
     """Who played each row."""
-    low: Any
-    high: Any
+    low: Float[AnyArray, " parameter"]
+    high: Float[AnyArray, " parameter"]
     """Bounds in standard units."""
-    bend: Any
+    bend: Float[AnyArray, "person parameter parameter"]
     """J, the curvature of each person's likelihood (person x parameter x parameter): positive semidefinite, 0 if unknown."""
-    pull: Any
+    pull: Float[AnyArray, "person parameter"]
     """J times the peak of that likelihood (person x parameter)."""
 
 
@@ -57,17 +58,26 @@ class Person(NamedTuple):
     log_volume: Float[Array, ""]
 
 
-def bounded(z: Float[Array, "... parameter"], low: Any, high: Any) -> Float[Array, "... parameter"]:
+def bounded(
+    z: Float[Array, "... parameter"], low: Float[AnyArray, " parameter"], high: Float[AnyArray, " parameter"]
+) -> Float[Array, "... parameter"]:
     """z kept within its bounds: z itself well inside them, the bound beyond it, with a smooth transition between."""
     least, most = jnp.maximum(low, -1e3), jnp.minimum(high, 1e3)
     above, beyond = jax.nn.softplus((z - least) / SOFTNESS), jax.nn.softplus((z - most) / SOFTNESS)
     return jnp.clip(least + SOFTNESS * (above - beyond), least, most)
 
 
-def people(known: Known, mean: Any, root: Any, x: Float[Array, "person parameter"]) -> Person:
+def people(
+    known: Known,
+    mean: Float[Array, " parameter"],
+    root: Float[Array, "parameter parameter"],
+    x: Float[Array, "person parameter"],
+) -> Person:
     """Everyone's parameters from the population and the sampler's coordinates."""
 
-    def one(bend: Any, pull: Any, x: Any) -> tuple[Any, Any]:
+    def one(
+        bend: Float[Array, "parameter parameter"], pull: Float[Array, " parameter"], x: Float[Array, " parameter"]
+    ) -> tuple[Float[Array, " parameter"], Float[Array, ""]]:
         factor = jnp.linalg.cholesky(root.T @ bend @ root + jnp.eye(x.shape[0]))
         towards = solve_triangular(factor, root.T @ (pull - bend @ mean), lower=True)
         e = solve_triangular(factor.T, towards + x, lower=False)
@@ -77,7 +87,9 @@ def people(known: Known, mean: Any, root: Any, x: Float[Array, "person parameter
     return Person(bounded(mean + e @ root.T, known.low, known.high), e, log_volume.sum())
 
 
-def root_of(sd: Float[Array, " parameter"], correlation_root: Any = None) -> Float[Array, "parameter parameter"]:
+def root_of(
+    sd: Float[Array, " parameter"], correlation_root: Float[Array, "parameter parameter"] | None = None
+) -> Float[Array, "parameter parameter"]:
     """A square root of the population's covariance."""
     return jnp.diag(sd) if correlation_root is None else sd[:, None] * correlation_root
 
@@ -91,16 +103,20 @@ def row_log_likelihoods(model: Model, data: Data, z: Float[Array, "row parameter
     return mapped(lambda at: _one_row(model, data, *at), (jnp.arange(z.shape[0]), z))
 
 
-def _one_row(model: Model, data: Data, row: Any, z: Any) -> Float[Array, ""]:
+def _one_row(model: Model, data: Data, row: Int[Array, ""], z: Float[Array, " parameter"]) -> Float[Array, ""]:
     return block_log_likelihoods(model, data, row[None], z)[0]
 
 
-def _forward(model: Model, data: Data, z: Any) -> Any:
+def _forward(
+    model: Model, data: Data, z: Float[Array, "row parameter"]
+) -> tuple[Float[Array, " row"], Float[Array, "row parameter"]]:
     slopes = jax.value_and_grad(_one_row, argnums=3)
     return mapped(lambda at: slopes(model, data, *at), (jnp.arange(z.shape[0]), z))
 
 
-def _backward(model: Model, slope: Any, weight: Any) -> Any:
+def _backward(
+    model: Model, slope: Float[Array, "row parameter"], weight: Float[Array, " row"]
+) -> tuple[None, Float[Array, "row parameter"]]:
     return None, weight[:, None] * slope
 
 

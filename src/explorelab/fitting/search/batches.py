@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int
 from threadpoolctl import threadpool_limits
 
 from explorelab._support.parallel import cores, in_order
@@ -25,7 +25,7 @@ def on_gpu() -> bool:
     return jax.default_backend() == "gpu"
 
 
-def mapped(one: Callable[..., Any], arguments: Any, count: Any = None) -> Any:
+def mapped[Given, Result](one: Callable[[Given], Result], arguments: Given, count: Int[Array, ""] | None = None) -> Result:
     """The results of `one` for every problem: one by one on a CPU, where each stops when it is done; together on a GPU.
 
     With `count`, only the first `count` problems need an answer; on a CPU the others cost nothing.
@@ -36,7 +36,7 @@ def mapped(one: Callable[..., Any], arguments: Any, count: Any = None) -> Any:
         return jax.lax.map(one, arguments)
     once = jax.jit(one)  # traced only once, although its shapes are needed first
 
-    def at(i: Any) -> Any:
+    def at(i: int | Int[Array, ""]) -> Result:
         return once(jax.tree.map(lambda x: x[i], arguments))
 
     size = len(jax.tree.leaves(arguments)[0])
@@ -55,7 +55,9 @@ def single_threaded_algebra() -> Iterator[None]:
         yield
 
 
-def in_calls(call: Callable[..., Any], arguments: Any, label: str, progress: bool | None = None) -> Any:
+def in_calls[Given, Result](
+    call: Callable[[Given, np.int32], Result], arguments: Given, label: str, progress: bool | None = None
+) -> Result:
     """The results of `call(part, count)` for all problems (the leading axis), part by part, as NumPy arrays.
 
     All parts have the same size, whatever the number of problems, so that a program is compiled once for all data. A short
@@ -67,7 +69,7 @@ def in_calls(call: Callable[..., Any], arguments: Any, label: str, progress: boo
     step = size if on_gpu() else min(size, max(1, -(-n // cores())))
     starts = range(0, n, step)
 
-    def part(start: int) -> Any:
+    def part(start: int) -> Result:
         with jax.enable_x64(True):
             kept = min(step, n - start)
             at = start + np.minimum(np.arange(size), kept - 1)

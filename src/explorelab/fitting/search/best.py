@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -80,7 +80,7 @@ def with_prior(fitted: Fitted, row_lists: list[np.ndarray], prior: bool) -> Prob
 
 
 def fit_each(
-    fitted: Fitted, row_lists: list[np.ndarray], prior: bool, starts: int, seed: int, progress: Any = None
+    fitted: Fitted, row_lists: list[np.ndarray], prior: bool, starts: int, seed: int, progress: bool | None = None
 ) -> tuple[Problem, Best, Ending]:
     """The best estimates for each list of rows, and the curvature there."""
     each = with_prior(fitted, row_lists, prior)

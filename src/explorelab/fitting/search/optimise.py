@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
+from explorelab.agents.factors import AnyArray
 from explorelab.fitting.objective import Curvature
 
 MOST_STEPS = 80
@@ -55,15 +56,15 @@ promises next to nothing (which may be so at the start already), and no nearby p
 class Minimum(NamedTuple):
     """Where a minimisation ended; JAX arrays inside compiled calls, NumPy arrays outside."""
 
-    z: Any
-    value: Any
-    n_steps: Any
-    status: Any
-    information: Any
+    z: Float[AnyArray, " parameter"]
+    value: Float[AnyArray, ""]
+    n_steps: Int[AnyArray, ""]
+    status: Int[AnyArray, ""]
+    information: Float[AnyArray, "parameter parameter"]
     """Expected information there, including the prior's."""
 
     @property
-    def converged(self) -> Any:
+    def converged(self) -> Bool[AnyArray, ""]:
         """Whether it ended at a minimum."""
         return self.status == Status.CONVERGED
 
@@ -134,12 +135,16 @@ def _status(last: _State, moved: Bool[Array, ""], free: Bool[Array, " parameter"
     return jnp.select([holds for holds, _ in ends], [jnp.int32(end) for _, end in ends], jnp.int32(Status.STUCK))
 
 
-def _free(z: Any, at: Curvature, low: Any, high: Any) -> Bool[Array, " parameter"]:
+def _free(
+    z: Float[Array, " parameter"], at: Curvature, low: Float[Array, " parameter"], high: Float[Array, " parameter"]
+) -> Bool[Array, " parameter"]:
     """The parameters that are not held at a bound."""
     return ~(((z <= low) & (at.gradient > 0)) | ((z >= high) & (at.gradient < 0)))
 
 
-def _newton(at: Curvature, damping: Float[Array, ""], free: Bool[Array, " parameter"]) -> tuple[Any, Any]:
+def _newton(
+    at: Curvature, damping: Float[Array, ""], free: Bool[Array, " parameter"]
+) -> tuple[Float[Array, " parameter"], Float[Array, " parameter"]]:
     """Gradient and damped step over the free parameters."""
     gradient = jnp.where(free, at.gradient, 0.0)
     information = jnp.where(free[:, None] & free[None], at.information, 0.0)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 from scipy.stats import norm, qmc
 
+from explorelab.agents.factors import AnyArray
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature, Data, Model, block_log_likelihoods, curvature
 from explorelab.fitting.search.batches import in_calls, mapped
@@ -24,12 +25,12 @@ class Problem(NamedTuple):
     Arrays are JAX's inside compiled calls and NumPy's outside.
     """
 
-    rows: Any
-    weight: Any
+    rows: Int[AnyArray, " row"]
+    weight: Float[AnyArray, " row"]
     """1 for a block that counts, 0 for padding."""
-    mean: Any
+    mean: Float[AnyArray, " parameter"]
     """Prior mean in standard units."""
-    precision: Any
+    precision: Float[AnyArray, "parameter parameter"]
     """Prior precision in standard units; zero for maximum likelihood."""
 
 
@@ -69,7 +70,9 @@ def _value(model: Model, data: Data, problem: Problem, z: Float[Array, " paramet
 
 
 @partial(jax.jit, static_argnames="model")
-def _screened(model: Model, data: Data, problem: Problem, points: Float[Array, "point parameter"], count: Any) -> Any:
+def _screened(
+    model: Model, data: Data, problem: Problem, points: Float[Array, "point parameter"], count: Int[Array, ""]
+) -> Float[Array, "problem point"]:
     def one(each: Problem) -> Float[Array, " point"]:
         return jax.lax.map(lambda z: _value(model, data, each, z), points, batch_size=None)
 
@@ -77,8 +80,15 @@ def _screened(model: Model, data: Data, problem: Problem, points: Float[Array, "
 
 
 @partial(jax.jit, static_argnames="model")
-def _minimised(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any], count: Any) -> Minimum:
-    def one(each: tuple[Problem, Any]) -> Minimum:
+def _minimised(
+    model: Model,
+    data: Data,
+    low: Float[Array, " parameter"],
+    high: Float[Array, " parameter"],
+    argument: tuple[Problem, Float[Array, "problem parameter"]],
+    count: Int[Array, ""],
+) -> Minimum:
+    def one(each: tuple[Problem, Float[Array, " parameter"]]) -> Minimum:
         problem, start = each
         return minimise(lambda z: _penalised(model, data, problem, z), start, low, high)
 
@@ -92,16 +102,21 @@ LOOK_AROUND = 0.05
 class Ending(NamedTuple):
     """The objective at its minimum: observed and expected information, the likelihood, and a check of nearby points."""
 
-    hessian: Any
-    information: Any
-    log_likelihood: Any
-    lower_nearby: Any
+    hessian: Float[AnyArray, "parameter parameter"]
+    information: Float[AnyArray, "parameter parameter"]
+    log_likelihood: Float[AnyArray, ""]
+    lower_nearby: Float[AnyArray, ""]
     """The most by which the objective is lower a little to either side along any parameter; not above 0 at a minimum. It
     compares values only, so it does not depend on derivatives being right."""
 
 
 def _looked_around(
-    model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"], low: Any, high: Any
+    model: Model,
+    data: Data,
+    problem: Problem,
+    z: Float[Array, " parameter"],
+    low: Float[Array, " parameter"],
+    high: Float[Array, " parameter"],
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """The log-likelihood at a minimum, and how much lower the objective is nearby; the replay is compiled only once."""
 
@@ -117,8 +132,15 @@ def _looked_around(
 
 
 @partial(jax.jit, static_argnames="model")
-def _ended(model: Model, data: Data, low: Any, high: Any, argument: tuple[Problem, Any], count: Any) -> Ending:
-    def one(each: tuple[Problem, Any]) -> Ending:
+def _ended(
+    model: Model,
+    data: Data,
+    low: Float[Array, " parameter"],
+    high: Float[Array, " parameter"],
+    argument: tuple[Problem, Float[Array, "problem parameter"]],
+    count: Int[Array, ""],
+) -> Ending:
+    def one(each: tuple[Problem, Float[Array, " parameter"]]) -> Ending:
         problem, z = each
         hessian = jax.jacfwd(jax.grad(lambda z: _value(model, data, problem, z)))(z)
         information = _penalised(model, data, problem, z).information
@@ -129,10 +151,12 @@ def _ended(model: Model, data: Data, low: Any, high: Any, argument: tuple[Proble
 
 
 @partial(jax.jit, static_argnames="model")
-def _predicted(model: Model, data: Data, argument: tuple[Any, Any], count: Any) -> Any:
+def _predicted(
+    model: Model, data: Data, argument: tuple[Int[Array, " row"], Float[Array, "row point parameter"]], count: Int[Array, ""]
+) -> Float[Array, "row point"]:
     """Log-likelihood of one block at each of several points."""
 
-    def one(each: tuple[Any, Any]) -> Float[Array, " point"]:
+    def one(each: tuple[Int[Array, ""], Float[Array, "point parameter"]]) -> Float[Array, " point"]:
         row, points = each
         return jax.lax.map(lambda z: block_log_likelihoods(model, data, row[None], z)[0], points)
 
@@ -148,7 +172,7 @@ def _own(data: Data, rows: np.ndarray) -> tuple[Data, np.ndarray]:
 def screened(fitted: Fitted, each: Problem, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
     """The objective of every problem at every point."""
 
-    def call(part: Problem, count: Any) -> Any:
+    def call(part: Problem, count: np.int32) -> Float[Array, "problem point"]:
         data, rows = _own(fitted.data, part.rows)
         return _screened(fitted.model, data, part._replace(rows=rows), points, count)
 
@@ -159,7 +183,7 @@ def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, pro
     """Where the minimisation of every problem (leading axis) ends, from its own start."""
     low, high = limits(fitted.space)
 
-    def call(part: tuple[Problem, np.ndarray], count: Any) -> Minimum:
+    def call(part: tuple[Problem, np.ndarray], count: np.int32) -> Minimum:
         data, rows = _own(fitted.data, part[0].rows)
         return _minimised(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
 
@@ -170,7 +194,7 @@ def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None 
     """Curvature and likelihood of every problem at its minimum, and whether any nearby point is lower."""
     low, high = limits(fitted.space)
 
-    def call(part: tuple[Problem, np.ndarray], count: Any) -> Ending:
+    def call(part: tuple[Problem, np.ndarray], count: np.int32) -> Ending:
         data, rows = _own(fitted.data, part[0].rows)
         return _ended(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
 
@@ -180,7 +204,7 @@ def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None 
 def predicted(fitted: Fitted, rows: np.ndarray, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
     """Log-likelihood of each of these blocks at each of its own points (row x point x parameter)."""
 
-    def call(part: tuple[np.ndarray, np.ndarray], count: Any) -> Any:
+    def call(part: tuple[np.ndarray, np.ndarray], count: np.int32) -> Float[Array, "problem point"]:
         data, own = _own(fitted.data, part[0])
         return _predicted(fitted.model, data, (own, part[1]), count)
 

@@ -155,10 +155,10 @@ def _parameters(table: xr.Dataset) -> Table:
     counts, rows = _counts(table), []
     for name in map(str, table["parameter"].values):
         one = parameter_summary(table, name)
-        width = table.sel(parameter=name)
+        width, (low, high) = table.sel(parameter=name), one["quartiles"]
         why = "; ".join(f"{reason}: {n}" for reason, n in one["reasons"].items()).replace("_", " ")
         rows.append([
-            named(name), plain(one["median"]), interval(*one["quartiles"]),
+            named(name), plain(one["median"]), interval(low, high),
             interval(np.median(width["low"]), np.median(width["high"])), whole(counts[name]),
             percent(table["variance_left"].sel(parameter=name).median()), why or "–",
         ])  # fmt: skip

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
+from explorelab._support.written_numbers import JsonObject
 from explorelab.study.advice.only_with_advice import OnlyWithAdvice
 
 
@@ -192,7 +193,7 @@ class PersonRow(NamedTuple):
     seen_at: float
 
 
-COLUMNS_SCHEMA: dict[str, Any] = {
+COLUMNS_SCHEMA: JsonObject = {
     "type": "array", "prefixItems": [{"type": "string", "const": name} for name in PersonRow._fields],
     "minItems": len(PersonRow._fields), "maxItems": len(PersonRow._fields),
 }  # fmt: skip

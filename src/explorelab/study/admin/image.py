@@ -8,15 +8,13 @@ database counts events, again for each person with a new one. If something was d
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, Table, case, func, select
 
-from explorelab.study.database.tables import blocks, choices, deletions, events, people
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
-type Ints = np.ndarray[Any, np.dtype[np.int64]]
+from explorelab._support.checks import Floats, Ints
+from explorelab.study.database.tables import AnyRow, Person, blocks, choices, deletions, events, people
 
 OVERLAP = 1000
 """On PostgreSQL a row can appear after one with a higher number, so this many numbers are read again."""
@@ -45,6 +43,10 @@ class BlockRow(NamedTuple):
     n_trials: int
 
 
+type Flagged = tuple[int, int, int, str]
+"""Person, block, trial and flags of a choice."""
+
+
 class Sums(NamedTuple):
     """Sums over the choices of each block."""
 
@@ -57,7 +59,7 @@ class Image:
     """People, blocks and choices as of the last `refresh`."""
 
     def __init__(self) -> None:
-        self.people: list[Any] = []
+        self.people: list[Person] = []
         self.version = 0
         """Changes whenever anything else does."""
         self._clear(0)
@@ -96,7 +98,7 @@ class Image:
             self._count_events(connection, after["events"])
         if new["blocks"]:
             self._read_blocks(connection, after["blocks"])
-        everyone = list(connection.execute(PEOPLE))
+        everyone: list[Person] = list(connection.execute(PEOPLE))
         self._remember_recent(made, now)
         self._keep(made, flagged)
         if newest != self._marks or not held or everyone != self.people:
@@ -135,7 +137,7 @@ class Image:
         recent = recent[recent[:, 2] > now - LATELY_S]
         self._recent = recent[np.unique(recent[:, 0], return_index=True)[1]]
 
-    def _keep(self, made: Floats, flagged: list[Any]) -> None:
+    def _keep(self, made: Floats, flagged: list[Flagged]) -> None:
         """Enter choices into the tables and update the sums."""
         if not len(made) and len(self.sums.choices) == len(self.blocks):
             return
@@ -180,10 +182,11 @@ def _made(connection: Connection, after: int) -> Floats:
     return np.concatenate([np.zeros(0), *flat]).reshape(-1, 8)
 
 
-def _flagged(connection: Connection, after: int) -> list[Any]:
+def _flagged(connection: Connection, after: int) -> list[Flagged]:
     """Person, block, trial and flags of the choices above a number that have flags."""
     query = select(choices.c.person, choices.c.block, choices.c.trial, choices.c.flags)
-    return list(connection.execute(query.where(choices.c.id > after, choices.c.flags != "")))
+    rows: list[AnyRow] = list(connection.execute(query.where(choices.c.id > after, choices.c.flags != "")))
+    return rows
 
 
 def _grown(values: Floats, shape: tuple[int, int], empty: float) -> Floats:

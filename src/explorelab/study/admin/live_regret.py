@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from explorelab._support.checks import Floats
 from explorelab.regret import paper_people
 from explorelab.regret.clusters import clustered_share
 from explorelab.regret.forms import FORMS, NONE
@@ -16,8 +17,7 @@ from explorelab.regret.phenotypes import FEWEST_TRIALS
 from explorelab.study.admin.answers import Curve, Phenotypes, Share
 from explorelab.study.admin.image import BlockRow, Image
 from explorelab.study.config.design import Study
-
-type Floats = np.ndarray[Any, np.dtype[np.float64]]
+from explorelab.study.database.tables import Block
 
 FEWEST_FOR_BAND = 3
 """With two curves the interval would be 13 standard errors on either side, which is meaningless."""
@@ -115,7 +115,7 @@ def regret_of(study: Study, landscape: str, rewards: Floats) -> Floats:
     return np.cumsum(losses(study, landscape, rewards))
 
 
-def form_of(study: Study, block: Any, rewards: Floats) -> str | None:
+def form_of(study: Study, block: Block, rewards: Floats) -> str | None:
     """The form of one task block, once it is finished."""
     if block.kind != "task" or len(rewards) < max(block.n_trials, FEWEST_TRIALS):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Literal, TypedDict
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Request, Response
@@ -39,6 +39,15 @@ class Login(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
     password: str
+
+
+class CookieSettings(TypedDict):
+    """Who may read a cookie, and where it is sent."""
+
+    path: None
+    httponly: bool
+    samesite: Literal["strict"]
+    secure: bool
 
 
 class Office:
@@ -89,7 +98,7 @@ class Office:
         response.set_cookie(COOKIE, "", 0, expires=0, **self._kept(request))
         return response
 
-    def _kept(self, request: Request) -> dict[str, Any]:
+    def _kept(self, request: Request) -> CookieSettings:
         """Cookie settings. Without a path, cookies belong to the login's folder, also under a study's prefix."""
         return {"path": None, "httponly": True, "samesite": "strict", "secure": self._keeper.is_https(request)}
 

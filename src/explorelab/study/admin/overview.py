@@ -6,7 +6,6 @@ import hashlib
 import secrets
 import threading
 from collections import Counter
-from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
@@ -112,7 +111,7 @@ class Overviews:
             quality=quality(study, image, numbers), advice=advice_counts(connection, study, pilots),
         )  # fmt: skip
 
-    def _totals(self, among: list[Any], numbers: set[int], now: float) -> Totals:
+    def _totals(self, among: list[Person], numbers: set[int], now: float) -> Totals:
         places = [place_of(self._study, person, self._plan(person), now) for person in among]
         lasted = [person.finished_at - person.arrived_at for person in among if person.finished_at is not None]
         here = [who for who, place in zip(among, places, strict=True) if place not in (*ENDED, GONE)]
@@ -127,7 +126,7 @@ class Overviews:
             choices_last_minute=image.n_recent(numbers), doubted=sum(bool(self._doubts(person)) for person in among),
         )  # fmt: skip
 
-    def _cells(self, among: list[Any], now: float) -> list[CellCount]:
+    def _cells(self, among: list[Person], now: float) -> list[CellCount]:
         """People as they count for the balance of conditions."""
         since = now - 60 * self._study.server.return_within_minutes
         finished = Counter(person.cell for person in among if person.stage in PLAYED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sqlalchemy import Connection, select
 
@@ -48,7 +46,7 @@ def delete_person(connection: Connection, code: str, typed: str, now: float) -> 
     return Deleted(code=code, n_choices=erased(connection, person, "researcher", now))
 
 
-def _found(connection: Connection, code: str, locked: bool = False) -> Any:
+def _found(connection: Connection, code: str, locked: bool = False) -> Person:
     query = select(people).where(people.c.code == code)
     person = connection.execute(query.with_for_update() if locked else query).one_or_none()
     if person is None:

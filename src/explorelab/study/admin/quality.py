@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from explorelab.study.admin.answers import Histogram, Quality, TimingQuality
 from explorelab.study.admin.image import Image
@@ -59,7 +58,7 @@ def quality(study: Study, image: Image, numbers: set[int]) -> Quality:
     )
 
 
-def _histogram(name: str, values: Any, bins: tuple[tuple[float, str], ...], with_end: bool) -> Histogram:
+def _histogram(name: str, values: npt.ArrayLike, bins: tuple[tuple[float, str], ...], with_end: bool) -> Histogram:
     """Counts up to each bin's number, which itself falls into the bin or the next."""
     ends = np.array([end for end, _ in bins[:-1]], np.float64)
     at = np.searchsorted(ends, np.asarray(values, np.float64), side="left" if with_end else "right")

@@ -14,10 +14,10 @@ import numpy as np
 from explorelab.agents import Agent
 from explorelab.agents.named.ucl import deterministic_ucl
 from explorelab.choices.table import Layout
-from explorelab.companion.advice import POLICIES, Adviser, Suggestion, adviser_for
-from explorelab.companion.expert import KERNEL, prior_for
-from explorelab.companion.live import Companion, companion
-from explorelab.companion.past import Past
+from explorelab.companions.advice import POLICIES, Adviser, Suggestion, adviser_for
+from explorelab.companions.expert import KERNEL, prior_for
+from explorelab.companions.live import Companion, companion
+from explorelab.companions.past import Past
 from explorelab.study.advice.messages import Moment, Told
 from explorelab.study.advice.recipe import Recipe
 

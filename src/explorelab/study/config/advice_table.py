@@ -23,7 +23,7 @@ def read_advice(toml: TomlFile, folder: Path, tasks: Mapping[str, Task], task: T
     if TABLE not in toml.values:
         return None
     # Imported here because only studies with advice need it, and it takes a second.
-    from explorelab.companion.advice import POLICIES
+    from explorelab.companions.advice import POLICIES
 
     table = toml.table(TABLE, known=KEYS)
     arms = table.names("arms", "kind of advice", POLICIES)
@@ -57,7 +57,7 @@ def _group(table: Table, folder: Path) -> Any:
     name = table.text("group", 2000, "")
     if not name:
         return None
-    from explorelab.companion.group_file import read_group
+    from explorelab.companions.scene import read_group
 
     if not (folder / name).is_file():
         table.problem("group", f"must be a file in the study folder, written by `explorelab fit --method em`, got {name!r}.")
@@ -84,7 +84,7 @@ def _prior(table: Table) -> Mapping[str, float] | None:
 def _check_companion(table: Table, advice: Advice, personal: bool, task: Task, n_trials: int) -> None:
     """Note what makes it impossible to estimate a person: an unknown agent, or a group of another agent or task."""
     from explorelab.agents.registry import agent_named
-    from explorelab.companion.group_file import check_companion
+    from explorelab.companions.scene import check_companion
 
     try:
         if advice.agent is not None:

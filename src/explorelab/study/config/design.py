@@ -68,7 +68,7 @@ class Advice:
     """Squares that a computer suggests in task blocks."""
 
     arms: tuple[str, ...]
-    """Conditions: names of policies in `explorelab.companion.advice`."""
+    """Conditions: names of policies in `explorelab.companions.advice`."""
     agent: str | None = None
     """The model of a person; None: that of the group or, without one, `PERSON`."""
     group: Any = field(default=None, repr=False)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
 from explorelab._support import toml_file
-from explorelab._support.checks import is_number
+from explorelab._support.checks import Unchecked, is_number
 from explorelab._support.toml_file import PlacedError, Toml, shown
 from explorelab._support.toml_lines import KeyPath
 from explorelab.errors import InputError, unknown_name
@@ -70,7 +69,7 @@ class TomlFile:
 
     def table(self, *at: str, known: Collection[str] | None = None, needed: bool = True) -> Table:
         """The table of that name (empty if there is none, which is a problem where it is needed)."""
-        values: Any = self.values
+        values: Unchecked = self.values
         for name in at:
             values = values.get(name) if isinstance(values, dict) else None
         title = f"[{'.'.join(at)}]"
@@ -87,7 +86,7 @@ class TomlFile:
 class Table:
     """One table of a TOML file. Problems are noted, and a harmless value is returned so that reading can continue."""
 
-    def __init__(self, toml: TomlFile, title: str, at: tuple[str, ...], values: dict[str, Any], there: bool) -> None:
+    def __init__(self, toml: TomlFile, title: str, at: tuple[str, ...], values: dict[str, Unchecked], there: bool) -> None:
         self.toml = toml
         self.title = title
         self.at = at
@@ -99,7 +98,7 @@ class Table:
         name = f"{self.title} {key}" if key else self.title
         self.toml.problem((*self.at, key) if key else self.at, f"{name} {sentence}")
 
-    def value(self, key: str, default: Any = None) -> Any:
+    def value(self, key: str, default: Unchecked = None) -> Unchecked:
         """The value as it stands; None if it is missing, which is a problem unless there is a default."""
         value = self.values.get(key, default)
         if value is None and self.there:

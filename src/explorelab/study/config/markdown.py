@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 
 _LINK = re.compile(r"(?:https?://[^/?#]|mailto:[^?#])", re.IGNORECASE)
 
@@ -34,7 +34,7 @@ def may_link(address: str) -> bool:
     return _LINK.match(address) is not None
 
 
-def _link_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, environment: Any) -> str:
+def _link_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: OptionsDict, environment: EnvType) -> str:
     """A link in a new tab, without a referrer: this page's address contains platform IDs."""
     token = tokens[number]
     token.attrSet("target", "_blank")
@@ -43,7 +43,7 @@ def _link_open(self: RendererHTML, tokens: Sequence[Token], number: int, options
     return self.renderToken(tokens, number, options, environment)
 
 
-def _cell_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, environment: Any) -> str:
+def _cell_open(self: RendererHTML, tokens: Sequence[Token], number: int, options: OptionsDict, environment: EnvType) -> str:
     """A table cell, aligned by a class: pages may not contain styles."""
     token = tokens[number]
     style = str(token.attrs.pop("style", ""))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import tomlkit
 
@@ -14,7 +13,7 @@ _LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
 
 
 def files_of(
-    folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, Any]], group: str = ""
+    folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, object]], group: str = ""
 ) -> dict[str, bytes]:
     """The contents of these study files, and of the files in its folder from which landscapes and the group are read."""
     beside = [means for landscape in landscapes.values() if isinstance(means := landscape.get("means"), str)]

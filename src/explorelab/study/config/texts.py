@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 from babel import Locale, UnknownLocaleError
 from babel.numbers import format_decimal
@@ -90,7 +89,7 @@ def _labels(toml: TomlFile) -> tuple[str, str, dict[str, str]]:
     return str(language), str(direction), {**{key: needed[key] for key in LATER}, **table.values}
 
 
-def _wrong_label(label: Any, original: str) -> str:
+def _wrong_label(label: object, original: str) -> str:
     """What is wrong with a label, if anything."""
     if not isinstance(label, str):
         return f"must be text in quotes, got {shown(label)}."
@@ -112,7 +111,7 @@ def _listed(placeholders: set[str]) -> str:
     return "no placeholders" if not placeholders else " and ".join(sorted(placeholders))
 
 
-def _or_none(value: Any) -> str:
+def _or_none(value: object) -> str:
     return "none" if value is None else shown(value)
 
 

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from explorelab.errors import InputError
@@ -72,7 +72,7 @@ def _of_file(file: Path) -> Claim:
 
 
 def _of_postgresql(engine: Engine, alone: bool) -> Claim:
-    held: list[Any] = []
+    held: list[Connection] = []
 
     def take() -> None:
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")

@@ -25,6 +25,8 @@ GROUP_S, GROUP_MOST_S, COMMITS = 0.020, 0.100, 3.0
 
 type Work[T] = Callable[[Connection], T]
 type Item = tuple[Work[Any], Future[Any]]
+type Outcome = tuple[Any, BaseException | None]
+"""What a work gave, which may be anything, or why it failed."""
 
 
 class GroupWriter:
@@ -68,7 +70,7 @@ class GroupWriter:
     def _write(self, first: Item) -> bool:
         """Write a group; returns whether others may follow."""
         group: list[Future[Any]] = []
-        outcomes: list[tuple[Any, BaseException | None]] = []
+        outcomes: list[Outcome] = []
         taken, following, started = 1, True, False
         limit_s = min(max(GROUP_S, COMMITS * self.load.commit_s), GROUP_MOST_S)
         self.load.begins()
@@ -106,7 +108,7 @@ class GroupWriter:
                 future.set_exception(failure)
         return following
 
-    def _tell(self, outcomes: list[tuple[Any, BaseException | None]]) -> None:
+    def _tell(self, outcomes: list[Outcome]) -> None:
         """Note whether the database works; a refusal is not a failure of the database."""
         faults = [
             failure for _, failure in outcomes if isinstance(failure, DBAPIError) and not isinstance(failure, DataError)
@@ -116,7 +118,7 @@ class GroupWriter:
         else:
             self._vitals.stored()
 
-    def _one(self, connection: Connection, work: Work[Any]) -> tuple[Any, BaseException | None]:
+    def _one(self, connection: Connection, work: Work[Any]) -> Outcome:
         try:
             with connection.begin_nested():
                 return work(connection), None

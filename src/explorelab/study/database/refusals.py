@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
 from explorelab.errors import ExplorelabError
+
+if TYPE_CHECKING:
+    from explorelab._support.checks import Unchecked
 
 WORDS = {400: "malformed", 404: "not-found", 405: "not-allowed", 413: "too-large"}
 NOT_JSON = "The body must be JSON."
@@ -41,7 +44,7 @@ def invalid(message: str) -> Refused:
     return Refused(422, "invalid", message)
 
 
-def misshapen(errors: Sequence[Mapping[str, Any]]) -> Refused:
+def misshapen(errors: Sequence[Mapping[str, Unchecked]]) -> Refused:
     """A request in the wrong form: Pydantic's first error as a sentence, without repeating what was sent."""
     kind, place, said = (errors[0][part] for part in ("type", "loc", "msg"))
     if kind == "json_invalid":

@@ -13,7 +13,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -238,7 +237,7 @@ def engine_for(url: str, folder: Path) -> Engine:
         raise
 
 
-def _prepare_sqlite(connection: Any, _: Any) -> None:
+def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
     # The driver's own transactions do not support savepoints; `_begin_sqlite` begins them instead.
     connection.isolation_level = None
     for pragma in PRAGMAS:
@@ -265,5 +264,5 @@ def remembered(connection: Connection, name: str) -> str:
     return str(connection.execute(select(settings.c.value).where(settings.c.name == name)).scalar_one())
 
 
-def _insert(connection: Connection) -> Any:
+def _insert(connection: Connection) -> sqlite.Insert | postgresql.Insert:
     return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(settings)

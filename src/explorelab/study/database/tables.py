@@ -5,7 +5,7 @@ Times are UTC, in seconds since 1970 by the server's clock.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlalchemy import (
     BigInteger,
@@ -24,9 +24,16 @@ from sqlalchemy import (
 
 from explorelab.study.session.choice_fields import FIELDS
 
+if TYPE_CHECKING:
+    from explorelab.study.config.design import Dynamic
+
 metadata = MetaData()
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
+
+
+type AnyRow = Any
+"""A row as SQLAlchemy gives it: which columns it has, only the query knows."""
 
 
 def _person() -> Column[int]:
@@ -130,6 +137,23 @@ blocks = Table(
     Column("advice", String(32), nullable=False, server_default=""),  # the kind of advice; "" if there is no such condition
     UniqueConstraint("person", "number"),
 )  # fmt: skip
+
+
+class Block(Protocol):
+    """A row of `blocks`, as far as types go."""
+
+    id: int
+    person: int
+    number: int
+    kind: Literal["training", "task"]
+    dynamic: Dynamic
+    timing: str
+    deadline_ms: int
+    landscape: str
+    n_trials: int
+    start: int
+    begun_at: float
+
 
 choices = Table(
     "choices", metadata,

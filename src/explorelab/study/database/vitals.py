@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import Any
+from typing import TypedDict
 
 from explorelab._support.counted import counted
 from explorelab.study.database.failures import in_words, is_damaged
@@ -33,6 +33,15 @@ class StoppedError(Refused):
             f"The study has stopped: {why}. No choices are accepted, so none are lost. Stop the server, put the database "
             "back or restore a backup (explorelab study restore), and start the server again."
         )
+
+
+class Told(TypedDict):
+    """What the processes of a study tell each other of themselves; times as the server's clock has them."""
+
+    n_put_off: int
+    put_off_at: float
+    longest_wait_s: float
+    slow_at: float
 
 
 class Vitals:
@@ -119,7 +128,7 @@ class Vitals:
         """Why nothing can be stored; None if all is well."""
         return self.stopped or self.failing
 
-    def told(self, now: float) -> dict[str, Any]:
+    def told(self, now: float) -> Told:
         """What the server's other processes should know: requests put off, the longest wait, and when each last happened."""
         ago_s, slow_ago_s = time.monotonic() - self.put_off_at, time.monotonic() - self.slow_at
         return {
@@ -128,7 +137,7 @@ class Vitals:
         }  # fmt: skip
 
 
-def notices(own: Vitals, others: list[dict[str, Any]], now: float) -> list[str]:
+def notices(own: Vitals, others: list[Told], now: float) -> list[str]:
     """What the researcher should know about the server, one sentence each; empty if all is well."""
     lines = []
     if why := own.trouble():

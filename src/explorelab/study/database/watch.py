@@ -39,7 +39,7 @@ class FileWatch:
     def __init__(self, engine: Engine, file: Path, vitals: Vitals) -> None:
         self._engine, self._file, self._vitals = engine, file, vitals
         # One connection stays open: when the last one closes, SQLite itself removes the log and the index beside the file.
-        self._anchor: Any = engine.raw_connection()
+        self._anchor = engine.raw_connection()
         self._first = self._now = self._number = 0
         self._counting = False
         """Whether a commit with one of our numbers has succeeded."""
@@ -69,7 +69,7 @@ class FileWatch:
         """Finish after the engine's connections have closed."""
         os.close(self._handle)
 
-    def _before_connecting(self, *_: Any) -> None:
+    def _before_connecting(self, *_: object) -> None:
         # A new connection would create a new file in place of the old one.
         self.check()
 

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from explorelab._support.written_numbers import tidied
+
+if TYPE_CHECKING:
+    from explorelab.study.session.choice_fields import Cell
 
 RUN_BY_SPREADSHEETS = frozenset("=+-@\t＝＋－＠")
 """Text that starts like this is a formula to a spreadsheet; a leading apostrophe makes it text again."""
@@ -27,10 +30,10 @@ def _number(value: float) -> int | str:
     return int(value) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
-_WRITTEN: dict[type, Callable[[Any], Any]] = {str: safe, bool: int, float: _number}
+_WRITTEN: dict[type, Callable[[Any], Cell]] = {str: safe, bool: int, float: _number}
 
 
-def cell(value: Any) -> Any:
+def cell(value: Cell) -> Cell:
     """A value as it is written: flags as 0 and 1, whole numbers without a decimal point, nothing for None."""
     written = _WRITTEN.get(type(value))
     return value if written is None else written(value)
@@ -48,7 +51,7 @@ def money(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _written_as(name: str) -> Callable[[Any], Any]:
+def _written_as(name: str) -> Callable[[Any], Cell]:
     return moment if name.endswith("_at") else money if name in MONEY else cell
 
 
@@ -66,7 +69,7 @@ class Table:
         self._writer = csv.writer(self._file, lineterminator="\n")
         self._writer.writerow(names)
 
-    def add(self, values: Iterable[Any]) -> None:
+    def add(self, values: Iterable[Cell]) -> None:
         """One more row, in the order of the columns."""
         self._writer.writerow([as_text(value) for as_text, value in zip(self._as, values, strict=True)])
         self.n += 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
+from explorelab._support.written_numbers import Json
 from explorelab.choices.writing import toml_of
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
@@ -41,7 +41,7 @@ def task_toml(study: Study, played: Played, pilots: str) -> str:
     names = played.landscapes or study.task_landscapes
     tasks = [study.landscapes[name] for name in names]
     noise, doubt = _noise(tasks)
-    table: dict[str, Any] = {"name": study.title or study.name, "grid": [study.width, study.height], **noise}
+    table: dict[str, Json] = {"name": study.title or study.name, "grid": [study.width, study.height], **noise}
     table |= {"horizon": played.n_trials or study.n_trials, "start": "start", "means_by": "landscape"}
     table["note"] = " ".join(notes(tasks, played, pilots, doubt))
     table |= {"players": "robots"} if pilots == "only" else {}
@@ -58,7 +58,7 @@ def notes(tasks: list[Task], played: Played, pilots: str, doubt: str = "") -> li
     return [note for note in told if note]
 
 
-def _noise(tasks: list[Task]) -> tuple[dict[str, Any], str]:
+def _noise(tasks: list[Task]) -> tuple[dict[str, Json], str]:
     """The reward noise if it is the same everywhere; otherwise it is left to be estimated, and a note says so."""
     kinds = {(task.noise.kind, task.noise.scale) for task in tasks}
     variances = {float(task.noise.var) for task in tasks}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from explorelab._support.written_numbers import Json
 from explorelab.study.session.choice_fields import FIELDS, MILLISECONDS, POINTS
 from explorelab.study.session.doubts import REASONS
 from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage
@@ -88,7 +89,7 @@ def data_name(study: str, table: str) -> str:
     return f"study-{re.sub('[^a-zA-Z0-9]', '', study) or 'unnamed'}_description-{table}_data.csv"
 
 
-def description_json(about: dict[str, Any], columns: list[str]) -> str:
+def description_json(about: dict[str, Json], columns: list[str]) -> str:
     """The text of dataset_description.json: a schema.org Dataset with a description of each of the columns."""
     described = [_property(name) for name in dict.fromkeys(columns)]
     whole = {
@@ -101,7 +102,7 @@ def description_json(about: dict[str, Any], columns: list[str]) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def _property(name: str) -> dict[str, Any]:
+def _property(name: str) -> dict[str, Json]:
     variable = VARIABLES[name]
     more = {"unitText": variable.unit or None, "minValue": variable.least, "maxValue": variable.most}
     said = {key: value for key, value in more.items() if value is not None}

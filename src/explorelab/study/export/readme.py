@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
 from explorelab._support.counted import counted, plural
+from explorelab._support.written_numbers import Json
 from explorelab.study.config.design import Study
 from explorelab.study.export.cells import moment
 from explorelab.study.export.rows import LeftOut
@@ -27,9 +27,9 @@ RUN_AGAIN = (
 )
 
 
-def about(study: Study, description: str, span: tuple[float | None, float | None]) -> dict[str, Any]:
+def about(study: Study, description: str, span: tuple[float | None, float | None]) -> dict[str, Json]:
     """What dataset_description.json says about the data set as a whole."""
-    told: dict[str, Any] = {"name": study.title or study.name, "description": description}
+    told: dict[str, Json] = {"name": study.title or study.name, "description": description}
     told["inLanguage"] = study.texts.language
     first, last = (moment(value)[:10] for value in span)
     return told | ({"temporalCoverage": f"{first}/{last}"} if first else {})

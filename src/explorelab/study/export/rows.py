@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Select, and_, func, literal, select, true
 
 from explorelab.study.config.design import Study
-from explorelab.study.database.tables import blocks, choices, consents, events, people
-from explorelab.study.session.choice_fields import ALL, ChoiceRead, exported_to
+from explorelab.study.database.tables import AnyRow, blocks, choices, consents, events, people
+from explorelab.study.session.choice_fields import ALL, Cell, ChoiceRead, exported_to
 from explorelab.study.session.stages import PLAYED, Stage
 from explorelab.study.session.terms import bonus_of, terms_of
 
@@ -78,11 +78,11 @@ class Included(NamedTuple):
         return int(connection.execute(select(func.count()).select_from(self.of(table)).where(self.who)).scalar_one())
 
 
-def _agreed(person: Column[Any]) -> ColumnElement[bool]:
+def _agreed(person: Column[int]) -> ColumnElement[bool]:
     return and_(consents.c.person == person, consents.c.agreed.is_(True))
 
 
-def streamed(connection: Connection, query: Select[Any]) -> Iterator[Any]:
+def streamed(connection: Connection, query: Select[Any]) -> Iterator[AnyRow]:
     """The rows of a query, with only a few in memory at a time."""
     with connection.execution_options(yield_per=AT_ONCE).execute(query) as rows:
         yield from rows
@@ -90,7 +90,7 @@ def streamed(connection: Connection, query: Select[Any]) -> Iterator[Any]:
 
 def participant_rows(
     connection: Connection, included: Included, study: Study, doubts: Mapping[int, tuple[str, ...]]
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[tuple[Cell, ...]]:
     """A row of `PARTICIPANTS` for everyone who is included."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == people.c.id)
     query = (
@@ -115,7 +115,7 @@ def participant_rows(
 
 def doubted_rows(
     connection: Connection, included: Included, doubts: Mapping[int, tuple[str, ...]]
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[tuple[Cell, ...]]:
     """A row of `DOUBTED` for everyone who is included and doubted."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == people.c.id).scalar_subquery()
     query = select(people.c.id, people.c.code, people.c.stage, counted).select_from(
@@ -126,7 +126,7 @@ def doubted_rows(
             yield code, stage, n_choices, " ".join(doubts[number])
 
 
-def consent_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:
+def consent_rows(connection: Connection, included: Included) -> Iterator[tuple[Cell, ...]]:
     """A row of `CONSENTS` for everyone who is included."""
     query = (
         select(people.c.code, consents.c.at, consents.c.version)
@@ -206,7 +206,7 @@ def block_rows(connection: Connection, included: Included, advice: bool = False)
         )  # fmt: skip
 
 
-AROUND: Mapping[str, Callable[[ChoiceRead], Any]] = {
+AROUND: Mapping[str, Callable[[ChoiceRead], Cell]] = {
     "participant": attrgetter("row.code"),
     "block_number": lambda choice: choice.row.number + 1,
     "block": attrgetter("block"),
@@ -214,7 +214,7 @@ AROUND: Mapping[str, Callable[[ChoiceRead], Any]] = {
 """Columns about a choice's person and block that have no column of the same name in the database."""
 
 
-def cells_of(columns: Sequence[str], file: str) -> Callable[[ChoiceRead], tuple[Any, ...]]:
+def cells_of(columns: Sequence[str], file: str) -> Callable[[ChoiceRead], tuple[Cell, ...]]:
     """A function that turns a choice into a row with these columns; the choice's own fields define theirs."""
     known = {**AROUND, **exported_to(file, advice=True)}
     cells = [known.get(name) or attrgetter(f"row.{name}") for name in columns]
@@ -241,7 +241,7 @@ def choices_of(connection: Connection, included: Included, study: Study) -> Iter
         yield ChoiceRead(row, count.number(row.person, row.number, row.kind), next_to)
 
 
-def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Any, ...]]:
+def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Cell, ...]]:
     """A row of `EVENTS` for everything a browser reported."""
     query = (
         select(people.c.code, *events.c)
@@ -254,7 +254,7 @@ def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Any
         yield row.code, row.epoch, row.number, row.kind, block, trial, row.page_ms, row.value, row.received_at
 
 
-def landscape_rows(study: Study) -> Iterator[tuple[Any, ...]]:
+def landscape_rows(study: Study) -> Iterator[tuple[Cell, ...]]:
     """A row of `LANDSCAPES` for each square of each landscape."""
     for name, task in study.landscapes.items():
         for arm, mean in enumerate(task.means.tolist()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, Engine
 
@@ -18,7 +18,7 @@ from explorelab.study.export import choices_file, psychds, readme, rows
 from explorelab.study.export.cells import Table
 from explorelab.study.export.export_folder import CHECKSUMS, new_folder
 from explorelab.study.export.rows import Included, LeftOut, Played, snapshot
-from explorelab.study.session.choice_fields import ALL, ANALYSED
+from explorelab.study.session.choice_fields import ALL, ANALYSED, Cell
 from explorelab.study.session.doubts import doubted as reasons_of
 from explorelab.study.session.stages import Stage
 
@@ -142,7 +142,7 @@ class _Export:
         return Table(self.folder / "data" / file, columns)
 
     def _table(
-        self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], bar: Progress | None = None
+        self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[Cell, ...]], bar: Progress | None = None
     ) -> int:
         with self._open(name, columns) as table:
             for row in rows:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from explorelab._support.counted import counted
 from explorelab.errors import InputError, unknown_name
 from explorelab.study.config.design import Study
-from explorelab.study.database.tables import payments, people, settings
+from explorelab.study.database.tables import Person, payments, people, settings
 from explorelab.study.payment.payment_files import Due, by_file, due_of, forget, put, write_aside
 from explorelab.study.session.doubts import REASONS, doubted
 from explorelab.study.session.terms import bonus_of, terms_of
@@ -225,7 +225,7 @@ def _entered(connection: Connection, study: Study, batch: str) -> tuple[list[Due
         .where(payments.c.batch == batch)
         .order_by(people.c.id)
     )
-    found: list[tuple[Any, Due | None]] = [
+    found: list[tuple[Person, Due | None]] = [
         (row, due_of(row, terms_of(study, row).payment, row.paid)) for row in connection.execute(query)
     ]
     return [due for _, due in found if due is not None], tuple(row.code for row, due in found if due is None)

@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from explorelab._support.files import cannot_be_written, sync
 from explorelab.study.config.design import Payment, Study
 from explorelab.study.export.cells import safe
+
+if TYPE_CHECKING:
+    from explorelab.study.database.tables import Person
 
 CENT = Decimal("0.01")
 SOURCES = ("prolific", "mturk", "plain")
@@ -44,7 +47,7 @@ def cents(amount: float) -> Decimal:
     return Decimal(repr(float(amount))).quantize(CENT)
 
 
-def due_of(row: Any, payment: Payment, bonus: float) -> Due | None:
+def due_of(row: Person, payment: Payment, bonus: float) -> Due | None:
     """What the person of a row is owed; None if their platform ID is missing or invalid."""
     name, session = row.platform_id or "", row.platform_session or ""
     if row.source != "plain" and not NAMED.fullmatch(name):

@@ -6,14 +6,14 @@ They use the same parts as simulations and fits: learner, limit, choice rule and
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Int
 
 from explorelab.agents import playing
-from explorelab.agents.factors import Agent, Params, Rule, Ways, prepared
+from explorelab.agents.factors import Agent, Params, Rule, Value, Ways, prepared
 from explorelab.agents.playing import Playing, Seen
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
@@ -65,7 +65,9 @@ def _begin(rule: Rule, n_arms: int, n_trials: int, params: Params, ways: Ways) -
 
 
 @partial(jax.jit, static_argnames="rule")
-def _probabilities(rule: Rule, params: Params, now: Playing, t: Any, position: Any, available: Any) -> Any:
+def _probabilities(
+    rule: Rule, params: Params, now: Playing, t: Int[Array, ""], position: Int[Array, ""], available: Bool[Array, " arm"]
+) -> Value:
     return jnp.exp(playing.log_probs(rule, params, now, t, position, available))
 
 

@@ -10,14 +10,18 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
 
 import httpx
 import numpy as np
 
+from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError
 from explorelab.study.advice.reasons import LATE
 from explorelab.study.session.stages import Stage
+
+if TYPE_CHECKING:
+    from explorelab.study.config.design import Dynamic
 
 BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Waits before each retry; the last one repeats forever."""
@@ -26,9 +30,31 @@ CHANGES_OF_MIND = 0.1
 MISSED = 0.03
 """Share of choices on which nobody clicks in time."""
 
-type State = dict[str, Any]
-type Witness = Callable[[str, Mapping[str, Any], dict[str, Any]], None]
+type State = JsonObject
+type Witness = Callable[[str, Mapping[str, Json], JsonObject], None]
 """Called with every answer that arrives: the path, what was sent, what came back."""
+
+
+class AdviceOffer(TypedDict):
+    """When a page asks for advice, and how long it waits."""
+
+    from_trial: int
+    within_ms: float
+
+
+class Block(TypedDict, total=False):
+    """The block that a page is sent; `position`, `goal` and `trial` once it has begun."""
+
+    number: int
+    dynamic: Dynamic
+    deadline_ms: int
+    n_trials: int
+    width: int
+    height: int
+    position: int
+    goal: int
+    trial: int
+    advice: AdviceOffer
 
 
 class RefusedError(ExplorelabError):
@@ -69,11 +95,11 @@ class Page:
         self.epoch = state["epoch"]
         return state
 
-    async def post(self, path: str, **fields: Any) -> dict[str, Any]:
+    async def post(self, path: str, **fields: Json) -> JsonObject:
         """The answer to a request of this page, retried until it comes."""
         return await self._ask(path, {"epoch": self.epoch, **fields})
 
-    async def once(self, path: str, **fields: Any) -> dict[str, Any] | None:
+    async def once(self, path: str, **fields: Json) -> JsonObject | None:
         """The answer to a request that is not worth repeating; None if none came."""
         try:
             response = await self._client.post(path, json={"epoch": self.epoch, **fields}, headers=self._headers)
@@ -81,7 +107,7 @@ class Page:
             return None
         return response.json() if response.status_code == 200 else None
 
-    async def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, path: str, body: dict[str, Json]) -> JsonObject:
         attempt = 0
         while True:
             attempt += 1
@@ -94,7 +120,7 @@ class Page:
                 pass
             else:
                 if response.status_code == 200:
-                    answer: dict[str, Any] = response.json()
+                    answer: JsonObject = response.json()
                     if self._witness is not None:
                         self._witness(path, body, answer)
                     return answer
@@ -120,10 +146,10 @@ def _seconds(text: str) -> float:
 class Player(Protocol):
     """Whatever makes the decisions on a page."""
 
-    def begin(self, block: Mapping[str, Any]) -> None:
+    def begin(self, block: Block) -> None:
         """A block begins."""
 
-    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
+    def decide(self, block: Block, trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
         """Which squares to click, and when; the blue dot is at the position, the yellow one at the goal.
 
         `advised` is the square that is shown as suggested, if one is.
@@ -174,7 +200,7 @@ async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = N
             return state
 
 
-async def _advice(page: Page, block: Mapping[str, Any], trial: int, began: float, speed: float) -> dict[str, Any]:
+async def _advice(page: Page, block: Block, trial: int, began: float, speed: float) -> JsonObject:
     """What a page reports of advice on this choice: shown if it arrived in time; nothing if there is none to ask for."""
     offered = block.get("advice")
     if offered is None or trial < offered["from_trial"]:
@@ -188,7 +214,7 @@ async def _advice(page: Page, block: Mapping[str, Any], trial: int, began: float
     return {"advised": said["arm"], "advice": said["reason"], "advice_seal": said["seal"], "advice_shown_ms": shown_ms}
 
 
-async def play_block(page: Page, player: Player, block: Mapping[str, Any], speed: float = 1.0) -> State:
+async def play_block(page: Page, player: Player, block: Block, speed: float = 1.0) -> State:
     """Make the remaining choices of this block; returns the state after the last."""
     player.begin(block)
     position, goal, trial = block["position"], block["goal"], block["trial"]

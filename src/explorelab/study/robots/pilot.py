@@ -13,9 +13,10 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.progress import Progress
+from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
 from explorelab.study.config.design import Study
-from explorelab.study.robots.participant import Decision, Page, hand, take_part
+from explorelab.study.robots.participant import Block, Decision, Page, hand, take_part
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Robot:
         self._heading: int | None = None
         """The square that a traveller is on the way to; None if any square is reached at once."""
 
-    def begin(self, block: Mapping[str, Any]) -> None:
+    def begin(self, block: Block) -> None:
         """A block begins."""
         if (block["width"], block["height"]) != (self._study.width, self._study.height):
             size, here = (
@@ -68,7 +69,7 @@ class Robot:
             raise InputError(f"the server runs another study: its grid is {size}, expected {here}.")
         self._mind.begin(block["n_trials"])
 
-    def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
+    def decide(self, block: Block, trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
         """The agent's choice, or the square advised, clicked; the same for the same seed, rewards and advice before.
 
         A traveller keeps its goal until it is reached, as the paper's agents do on a graph.
@@ -152,7 +153,7 @@ def _mixed(n: int, rng: np.random.Generator) -> list[Agent]:
     """Alternately an agent between the paper's two examples and a situated one."""
     from explorelab.agents.named.human import situated_ucl
     from explorelab.agents.named.ucl import stochastic_ucl
-    from explorelab.recovery.demo_people import ENDS, on_the_line
+    from explorelab.regret.paper_people import ENDS, on_the_line
 
     agents = []
     for number in range(n):
@@ -176,7 +177,7 @@ def described(agent: Agent) -> str:
 def _warm_up(robots: Sequence[Robot], study: Study) -> None:
     """Compile what the robots will run, so that no clock runs out meanwhile."""
     lengths = {block.n_trials for block in study.plan(study.cells[0])}
-    block = {"width": study.width, "height": study.height, "number": 0, "dynamic": "standard", "deadline_ms": 1000}
+    block: Block = {"width": study.width, "height": study.height, "number": 0, "dynamic": "standard", "deadline_ms": 1000}
     for robot in robots:
         for n_trials in lengths:
             robot.begin({**block, "n_trials": n_trials})
@@ -191,7 +192,7 @@ class _Tally:
         self.choices = self.missed = 0
         self._bar = bar
 
-    def __call__(self, path: str, body: Mapping[str, Any], answer: dict[str, Any]) -> None:
+    def __call__(self, path: str, body: Mapping[str, Json], answer: JsonObject) -> None:
         if path == "/api/choice":
             self.choices += 1
             self.missed += body["goal"] is None

@@ -9,14 +9,13 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 from sqlalchemy import Connection, select
 
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.store import Store, keep
 from explorelab.study.database.tables import settings
-from explorelab.study.database.vitals import notices
+from explorelab.study.database.vitals import Told, notices
 from explorelab.study.session.steady_clock import ALIVE, SteadyClock
 
 LOOK_S = 1.0
@@ -88,6 +87,6 @@ class Pulse:
             others = []
         return notices(self._store.vitals, others, now)
 
-    def _others(self, connection: Connection, now: float) -> list[dict[str, Any]]:
+    def _others(self, connection: Connection, now: float) -> list[Told]:
         rows = connection.execute(select(settings).where(settings.c.name.startswith(VITALS)))
         return [json.loads(row.value) for row in rows if row.name != self._name]

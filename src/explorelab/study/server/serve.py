@@ -156,7 +156,7 @@ class OnArrival:
     def __init__(self, host: str, port: int) -> None:
         self._address = (host, port)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int, bool]]:
         return bound, (*self._address, True)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field, create_model
 from sqlalchemy import Boolean, Float, Integer, String, Text
@@ -26,14 +26,22 @@ ALL, ANALYSED = "data", "choices.csv"
 """Files that choices are exported to: the complete table, and what `explorelab check`, `fit` and `report` read."""
 REQUIRED = ...
 
+type Cell = bool | int | float | str | None
+"""A value in the database or in an exported file."""
+
+if TYPE_CHECKING:  # two of these import this module
+    from explorelab.study.config.design import Dynamic
+    from explorelab.study.database.tables import Block, Person
+    from explorelab.study.session.game import Report
+
 
 class ChoiceMade(NamedTuple):
     """A choice about to be stored."""
 
-    report: Any
+    report: Report
     """What the page reports: a `Choosing`."""
-    person: Any
-    block: Any
+    person: Person
+    block: Block
     """The rows of the person and of the block."""
     position: int
     goal: int
@@ -43,10 +51,22 @@ class ChoiceMade(NamedTuple):
     now: float
 
 
+class ChoiceRow(Protocol):
+    """A row of `choices` with its person and block, as far as more than its name is asked of it."""
+
+    person: int
+    number: int
+    """Of the block, from 0."""
+    dynamic: Dynamic
+    trial: int
+    position: int
+    clicks: str
+
+
 class ChoiceRead(NamedTuple):
     """A choice about to be exported."""
 
-    row: Any
+    row: ChoiceRow
     """The row of the choice, with its person and block."""
     block: int | None
     """The number of its block among the task blocks, from 1; None for training."""
@@ -72,22 +92,22 @@ class ChoiceField:
     column: type[TypeEngine[Any]] | TypeEngine[Any] | None = None
     """The type of its database column; None if it is not stored."""
     nullable: bool = False
-    kept: Callable[[ChoiceMade], Any] | None = None
+    kept: Callable[[ChoiceMade], Cell] | None = None
     """How the stored value is computed; None if it is the reported one."""
     files: tuple[str, ...] = (ALL,)
     """The files it is exported to."""
-    cell: Callable[[ChoiceRead], Any] | None = None
+    cell: Callable[[ChoiceRead], Cell] | None = None
     """How the exported value is computed; None if it is the stored one."""
     of_advice: bool = False
     """Whether it is about advice: then it is exported only from studies with advice."""
 
     @property
-    def to_keep(self) -> Callable[[ChoiceMade], Any]:
+    def to_keep(self) -> Callable[[ChoiceMade], Cell]:
         """What is stored for a choice."""
         return self.kept or attrgetter(f"report.{self.asked_as or self.name}")
 
     @property
-    def to_export(self) -> Callable[[ChoiceRead], Any]:
+    def to_export(self) -> Callable[[ChoiceRead], Cell]:
         """What is exported for a choice."""
         return self.cell or attrgetter(f"row.{self.name}")
 
@@ -231,7 +251,7 @@ FIELDS = (
 KEPT = tuple((field.name, field.to_keep) for field in FIELDS if field.column is not None)
 
 
-def exported_to(file: str, advice: bool = False) -> dict[str, Callable[[ChoiceRead], Any]]:
+def exported_to(file: str, advice: bool = False) -> dict[str, Callable[[ChoiceRead], Cell]]:
     """The columns that a file has of a choice itself, and what is in them."""
     return {field.name: field.to_export for field in FIELDS if file in field.files and (advice or not field.of_advice)}
 

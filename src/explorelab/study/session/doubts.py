@@ -6,7 +6,6 @@ Such people are shown to the researcher, left out of choices.csv and of payments
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -48,7 +47,7 @@ def doubted(connection: Connection, person: int | None = None) -> dict[int, tupl
         happened.setdefault(who, set()).add(kind)
     flags: dict[int, dict[str, int]] = {}
     by = (choices.c.person, choices.c.flags, choices.c.missed)
-    counted: Any = select(*by, func.count()).where(choices.c.person.in_(persons))
+    counted = select(*by, func.count()).where(choices.c.person.in_(persons))
     made: dict[int, int] = {}
     for who, words, missed, n in connection.execute(counted.group_by(*by)):
         made[who] = made.get(who, 0) + n

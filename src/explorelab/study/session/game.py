@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -12,9 +12,9 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from explorelab.study.advice.record import check_advice
 from explorelab.study.config.design import BlockPlan, Study, reward
 from explorelab.study.database.refusals import invalid, not_now, out_of_order
-from explorelab.study.database.tables import Person, blocks, choices, people
+from explorelab.study.database.tables import Block, Person, blocks, choices, people
 from explorelab.study.session.assignment import cell_named
-from explorelab.study.session.choice_fields import KEPT, ChoiceMade
+from explorelab.study.session.choice_fields import KEPT, Cell, ChoiceMade
 from explorelab.study.session.stages import UNDER_WAY, Stage
 from explorelab.study.session.terms import terms_of
 
@@ -67,6 +67,17 @@ class Report(Protocol):
     advice: str | None
     advice_shown_ms: float | None
     """The suggestion, why it was made or not, and when it was drawn: see `advice.record`."""
+
+
+class LastChoice(Protocol):
+    """A stored choice, as far as the next one depends on it."""
+
+    trial: int
+    arm: int
+    goal: int
+    reward: float
+    received_at: float
+    first_click_ms: float | None
 
 
 class Made(NamedTuple):
@@ -122,20 +133,20 @@ def start_square(seed: int, number: int, n_arms: int) -> int:
     return int(np.random.default_rng([seed, number, START]).integers(n_arms))
 
 
-def block_of(connection: Connection, person: Person, number: int) -> Any:
+def block_of(connection: Connection, person: Person, number: int) -> Block | None:
     """A block that has begun, or None."""
     return connection.execute(_BLOCK, {"of_person": person.id, "of_block": number}).one_or_none()
 
 
-def place_of(connection: Connection, person: Person, block: Any) -> Place:
+def place_of(connection: Connection, person: Person, block: Block) -> Place:
     """The state of the block: after its last choice, or at its start."""
-    last = connection.execute(_LAST, {"of_person": person.id, "of_block": block.number}).one_or_none()
+    last: LastChoice | None = connection.execute(_LAST, {"of_person": person.id, "of_block": block.number}).one_or_none()
     if last is None:
         return Place(0, block.start, block.start, None, block.begun_at)
     return Place(last.trial + 1, last.arm, _yellow(block, last), last.reward, last.received_at, last.first_click_ms)
 
 
-def _yellow(block: Any, choice: Any) -> int:
+def _yellow(block: Block, choice: LastChoice) -> int:
     """Where the yellow dot is after a choice: under travel, the goal is kept."""
     return int(choice.goal if block.dynamic == "travel" else choice.arm)
 
@@ -148,7 +159,7 @@ def choose(connection: Connection, study: Study, person: Person, report: Report,
         key = {"of_person": person.id, "of_block": report.block, "of_trial": report.trial}
         kept = connection.execute(_CHOICE, key).one()
         return _made(connection, person.points, person, block, kept.trial, kept.arm, kept.goal, kept.reward)
-    if place is None or person.stage != Stage.PLAY or not person.begun or report.block != person.block:
+    if block is None or place is None or person.stage != Stage.PLAY or not person.begun or report.block != person.block:
         raise out_of_order(f"Block {report.block} is not being played.")
     if report.trial != place.trial:
         raise out_of_order(f"The next choice is number {place.trial}, counted from 0, not {report.trial}.")
@@ -166,7 +177,7 @@ def choose(connection: Connection, study: Study, person: Person, report: Report,
     return _made(connection, points, person, block, report.trial, arm, goal, drawn)
 
 
-def _check(study: Study, block: Any, place: Place, report: Report) -> None:
+def _check(study: Study, block: Block, place: Place, report: Report) -> None:
     """Refuse what cannot have happened."""
     allowed = study.allowed(block.dynamic, place.position)
     for square, _ in report.clicks:
@@ -194,7 +205,7 @@ def slack_s(clock_ms: float) -> float:
     return min(max(0.1 * clock_ms, 2.0), 250.0) / 1000
 
 
-def _flags(person: Person, block: Any, place: Place, report: Report, waited_s: float) -> str:
+def _flags(person: Person, block: Block, place: Place, report: Report, waited_s: float) -> str:
     """Flags of a choice: what is doubtful or worth knowing; a choice that came impossibly soon is refused.
 
     An honest clock starts after the last answer was sent, so the server sees at least as much time pass. A negative time
@@ -219,7 +230,7 @@ def _flags(person: Person, block: Any, place: Place, report: Report, waited_s: f
 
 
 def _advance(
-    connection: Connection, study: Study, person: Person, block: Any, trial: int, points: float, now: float
+    connection: Connection, study: Study, person: Person, block: Block, trial: int, points: float, now: float
 ) -> None:
     """The person after a choice: perhaps at the end of a block, or of all of them."""
     over = trial + 1 == block.n_trials
@@ -237,12 +248,12 @@ def points_of(connection: Connection, person: Person, number: int, until: int | 
 
 
 def _made(
-    connection: Connection, points: float, person: Person, block: Any, trial: int, arm: int, goal: int, drawn: float
+    connection: Connection, points: float, person: Person, block: Block, trial: int, arm: int, goal: int, drawn: float
 ) -> Made:
     in_block = points_of(connection, person, block.number, trial)
     yellow = goal if block.dynamic == "travel" else arm
     return Made(trial, arm, yellow, drawn, points, in_block, block.n_trials - trial - 1)
 
 
-def _change(connection: Connection, person: Person, **values: Any) -> None:
+def _change(connection: Connection, person: Person, **values: Cell) -> None:
     connection.execute(update(people).where(people.c.id == person.id).values(values))

@@ -10,9 +10,12 @@ import re
 import secrets
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from explorelab.study.database.refusals import invalid
+
+if TYPE_CHECKING:
+    from explorelab.study.database.tables import Person
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """MTurk's name for an assignment that has not been accepted."""
@@ -77,7 +80,7 @@ def keyed_identity(identity: str, secret: bytes) -> str:
     return hmac.new(secret, b"identity:" + identity.encode(), sha256).hexdigest()
 
 
-def proven(arrival: Arrival, known: Any) -> bool:
+def proven(arrival: Arrival, known: Person) -> bool:
     """Whether this is the person known by this ID, proved by the browser's key or the platform's first session.
 
     A platform ID is no secret, and anyone can write it into a link.

@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 import secrets
 from hashlib import sha256
-from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
 from explorelab.study.database.store import remembered
 from explorelab.study.database.tables import Person, blocks, choices, consents, deletions, events, people
 from explorelab.study.session.assignment import assign
+from explorelab.study.session.choice_fields import Cell
 from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, new_code, proven
 from explorelab.study.session.stages import ENDED, PLACE_OPEN, UNDER_WAY, Stage
 from explorelab.study.session.terms import offered
 
 _PERSON = select(people).where(people.c.code == bindparam("of_code"))
 _LOCKED = _PERSON.with_for_update()
-NAMELESS: dict[str, Any] = dict.fromkeys(("platform_id", "platform_session", "platform_study", "submit_to", "first_session"))
+NAMELESS: dict[str, Cell] = dict.fromkeys(
+    ("platform_id", "platform_session", "platform_study", "submit_to", "first_session")
+)
 
 
-def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Any:
+def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, now: float) -> Person:
     """The person who has arrived: a known person continues, a new one is added. A new page replaces the last one.
 
     Someone who stayed away too long is returned unchanged; `expired` says so.
@@ -36,7 +38,7 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
         arrival = arrival._replace(identity=identity_of("aside", f"{arrival.identity}:{arrival.browser}"))
         known = _named(connection, arrival.identity)
     if known is None:
-        values: dict[str, Any] = {
+        values: dict[str, Cell] = {
             **arrival._asdict(), "first_session": arrival.platform_session, "code": new_code(),
             "pilot": arrival.source == "pilot", "seed": secrets.randbits(62),
             "stage": Stage.CONSENT, "block": 0, "begun": False, "epoch": 1, "page": page, "points": 0.0,
@@ -51,7 +53,7 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
         session["first_session"] = arrival.platform_session
     if known.stage in ENDED:
         session = {}  # a bonus goes where it was earned, and deleted data do not come back
-    changes = {
+    changes: dict[str, Cell] = {
         **({name: value for name, value in session.items() if value}),
         "page": page,
         "epoch": known.epoch + 1,
@@ -61,11 +63,11 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     return _row(connection, known.id)
 
 
-def _named(connection: Connection, identity: str) -> Any:
+def _named(connection: Connection, identity: str) -> Person | None:
     return connection.execute(select(people).where(people.c.identity == identity).with_for_update()).one_or_none()
 
 
-def _make_room(connection: Connection, known: Any) -> None:
+def _make_room(connection: Connection, known: Person) -> None:
     """Release an ID under which someone came and never agreed; from consent on it is reserved, and others are refused."""
     if known.stage not in PLACE_OPEN:
         raise elsewhere()
@@ -90,7 +92,7 @@ def expired(person: Person, study: Study, now: float) -> bool:
     return person.stage in UNDER_WAY and now - person.seen_at > 60 * study.server.return_within_minutes
 
 
-def found(connection: Connection, code: str, epoch: int | None, locked: bool = True) -> Any:
+def found(connection: Connection, code: str, epoch: int | None, locked: bool = True) -> Person:
     """The person with this code, at their last page; in a transaction that writes, nobody else changes them meanwhile."""
     person = connection.execute(_LOCKED if locked else _PERSON, {"of_code": code}).one_or_none()
     if person is None:
@@ -100,7 +102,7 @@ def found(connection: Connection, code: str, epoch: int | None, locked: bool = T
     return person
 
 
-def in_time(study: Study, person: Person, now: float) -> Any:
+def in_time(study: Study, person: Person, now: float) -> Person:
     """The person, unless they stayed away too long and their place in the design has been given to someone else."""
     if expired(person, study, now):
         raise not_now("You have been away too long to continue this study.")
@@ -112,7 +114,7 @@ def version_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def consent(connection: Connection, study: Study, person: Person, agreed: bool, version: str, now: float) -> Any:
+def consent(connection: Connection, study: Study, person: Person, agreed: bool, version: str, now: float) -> Person:
     """The person after their answer; repeating the same answer changes nothing."""
     text = study.texts.pages[Stage.CONSENT]
     earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
@@ -137,7 +139,7 @@ def consent(connection: Connection, study: Study, person: Person, agreed: bool, 
     return _row(connection, person.id)
 
 
-def finish(connection: Connection, person: Person, now: float) -> Any:
+def finish(connection: Connection, person: Person, now: float) -> Person:
     """The person at the end; they have read the debriefing."""
     if person.stage == Stage.FINISHED:
         return person
@@ -147,7 +149,7 @@ def finish(connection: Connection, person: Person, now: float) -> Any:
     return _row(connection, person.id)
 
 
-def withdraw(connection: Connection, person: Person, erase: bool, now: float) -> Any:
+def withdraw(connection: Connection, person: Person, erase: bool, now: float) -> Person:
     """The person after leaving; if they wish, with everything of theirs deleted."""
     if person.stage == Stage.DECLINED:
         raise not_now("Nothing is kept of someone who declined.")
@@ -173,9 +175,9 @@ def erased(connection: Connection, person: Person, by: str, now: float) -> int:
     return n_choices
 
 
-def _row(connection: Connection, number: int) -> Row[Any]:
+def _row(connection: Connection, number: int) -> Person:
     return connection.execute(select(people).where(people.c.id == number)).one()
 
 
-def _change(connection: Connection, person: Person, **values: Any) -> None:
+def _change(connection: Connection, person: Person, **values: Cell) -> None:
     connection.execute(update(people).where(people.c.id == person.id).values(values))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
+from explorelab._support.written_numbers import JsonObject
 from explorelab.study.advice.only_with_advice import OnlyWithAdvice
 from explorelab.study.advice.reasons import NONE
 from explorelab.study.config.design import Completion, Study
@@ -138,7 +139,7 @@ class Told(BaseModel):
     stored: int
 
 
-def _with_names(schema: dict[str, Any]) -> None:
+def _with_names(schema: JsonObject) -> None:
     """Name every label in the server's interface, from which the page's types are made: a new one is in texts.toml alone."""
     schema["properties"] = {name: {"type": "string"} for name in template_labels()}
     schema["additionalProperties"] = False

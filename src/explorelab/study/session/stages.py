@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
+
+from explorelab._support.written_numbers import Json
 
 
 class About(NamedTuple):
@@ -52,7 +54,7 @@ class Stage(StrEnum):
         return stage
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, *_: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, *_: object) -> dict[str, Json]:
         """In the API's schema, just one of these words."""
         return {"type": "string", "enum": [stage.value for stage in cls]}
 

@@ -8,6 +8,7 @@ and a table of how far others moved, without persons or beliefs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
@@ -21,11 +22,11 @@ from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab.companion import points as compiled
-from explorelab.companion.live import Companion, begun
-from explorelab.companion.past import Trial, past_blocks
-from explorelab.companion.posterior import Settings
-from explorelab.companion.scene import Scene, scene_of
+from explorelab.companions import points as compiled
+from explorelab.companions.live import Companion, begun
+from explorelab.companions.past import Trial, past_blocks
+from explorelab.companions.posterior import Settings
+from explorelab.companions.scene import Scene, scene_of
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, informative, share_foreseen
 from explorelab.fitting.fit_people import check_choices, fit
@@ -163,15 +164,18 @@ def started(mind: Companion, number: int, start: int) -> Companion:
     at = None if start == NOWHERE else start
     if number:
         return mind.next_block(at)
-    return mind if at is None else Companion(**{**mind.__dict__, "past": mind.past._replace(starts=(at,))})
+    return mind if at is None else replace(mind, past=mind.past._replace(starts=(at,)))
 
 
 def observed(mind: Companion, trial: Trial) -> Companion:
     """The companion after a trial that was read from a file."""
     advised = None if trial.advised == NOWHERE else trial.advised
-    if not trial.observed and not trial.scored:
-        return mind.observe(missed=True, available=trial.available)
-    return mind.observe(trial.arm, trial.reward, available=trial.available, forced=not trial.scored, advised=advised)
+    if trial.arm == NOWHERE:
+        return mind.observe(missed=True, available=trial.available, advised=advised)
+    reward = trial.reward if trial.observed else None
+    return mind.observe(
+        trial.arm, reward, available=trial.available, forced=not trial.scored, advised=advised, unseen=not trial.observed
+    )
 
 
 def _calibration(p: np.ndarray, trial: Trial) -> np.ndarray:

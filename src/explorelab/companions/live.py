@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import jax
 import numpy as np
@@ -14,9 +14,9 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE
-from explorelab.companion import points as compiled
-from explorelab.companion.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
-from explorelab.companion.posterior import (
+from explorelab.companions import points as compiled
+from explorelab.companions.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
+from explorelab.companions.posterior import (
     FOLLOWING,
     METHODS,
     Posterior,
@@ -27,10 +27,13 @@ from explorelab.companion.posterior import (
     reweighed,
     taught,
 )
-from explorelab.companion.scene import Scene, scene_on
+from explorelab.companions.scene import Scene, scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
 from explorelab.tasks import Task
+
+if TYPE_CHECKING:
+    from explorelab.companions.assessment import Assessment
 
 INTERVAL = 1.959964
 """Standard deviations to either side of the mean that hold 95 %."""
@@ -64,6 +67,7 @@ class Companion:
         forced: bool = False,
         missed: bool = False,
         advised: int | None = None,
+        unseen: bool = False,
     ) -> Companion:
         """The companion after one trial.
 
@@ -81,11 +85,16 @@ class Companion:
             Whether the person gave no answer: nothing was sampled, or an arm was sampled for them.
         advised
             Arm that had been suggested to them, if one was.
+        unseen
+            Whether the reward was not shown: the choice says something about the person, who learned nothing from it.
         """
-        trial = checked_trial(self.n_arms, arm, reward, available, forced, missed, advised)
+        trial = checked_trial(self.n_arms, arm, reward, available, forced, missed, advised, unseen)
         with jax.enable_x64(True):
-            posterior = reweighed(self.posterior, self._log_probs(trial), trial) if trial.scored else self.posterior
-            self._check_possible(posterior, trial)
+            posterior = self.posterior
+            if trial.scored:
+                log_probs = self._log_probs(trial)
+                self._check_possible(log_probs, trial)
+                posterior = reweighed(posterior, log_probs, trial)
             posterior = taught(self.scene, posterior, self.past, trial)
             past = self.past.after(trial)
             posterior = renewed(self.scene, posterior, past, self.settings)
@@ -168,6 +177,19 @@ class Companion:
         """Expected probability that the person follows advice; 0.5 as long as there was none."""
         return float(self.posterior.following @ FOLLOWING)
 
+    @property
+    def phenotype(self) -> dict[str, float]:
+        """Probability of each form of regret (linear, power, log, none) at the end of the block; needs the task's means."""
+        from explorelab.companions.assessment import phenotype
+
+        return phenotype(self)
+
+    def assessment(self) -> Assessment:
+        """How the person is doing: form of regret, regret so far and to come, alone and advised, and weaknesses."""
+        from explorelab.companions.assessment import assessed
+
+        return assessed(self)
+
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _log_probs(self, trial: Trial) -> np.ndarray:
@@ -184,8 +206,10 @@ class Companion:
     def _inside(self, z: np.ndarray) -> np.ndarray:
         return np.clip(z, self.scene.numbers.low, self.scene.numbers.high)
 
-    def _check_possible(self, posterior: Posterior, trial: Trial) -> None:
-        if not np.isfinite(posterior.log_weight).any():
+    def _check_possible(self, log_probs: np.ndarray, trial: Trial) -> None:
+        """Raise if no point can have made this choice."""
+        counts = (log_probs[:, trial.arm] > -np.inf) & (self.posterior.weight > 0)
+        if not counts.any() and trial.advised != trial.arm:
             name = self.scene.agent.name
             raise InputError(
                 f"{name} gives the choice of arm {trial.arm} on trial {self.past.t} probability zero, whatever its "
@@ -201,7 +225,7 @@ def companion(
     *,
     horizon: int = 90,
     method: Literal["laplace", "particles"] = "laplace",
-    n_points: int = 256,
+    n_points: int = 512,
     seed: int = 0,
 ) -> Companion:
     """A companion for somebody who has not chosen yet: the live posterior of one person's parameters.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +10,10 @@ import xarray as xr
 
 from explorelab._support.counted import counted
 from explorelab.agents import Agent
-from explorelab.agents.factors import Ways
+from explorelab.agents.factors import Params, Ways
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.errors import InputError
-from explorelab.fitting.fit_people import check_likelihood
+from explorelab.fitting.fit_people import check_likelihood, load_fit
 from explorelab.fitting.known import fitted_of, known_from_fit
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import Model
@@ -32,7 +33,7 @@ class Numbers(NamedTuple):
     """Everything that compiled programs need to know besides the person; no program depends on the values."""
 
     ways: Ways
-    fixed: dict[str, Any]
+    fixed: Params
     """Parameters that are not free, in natural units."""
     origin: Origin
     low: Any
@@ -73,6 +74,16 @@ def scene_on(task: Task, agent: str | Agent | None, group: xr.DataTree | None, h
     scene = scene_of(_each_arm_once(task, horizon), agent, group)
     fixed = {**scene.numbers.fixed, "horizon": np.float64(horizon)}
     return scene._replace(numbers=scene.numbers._replace(fixed=fixed))
+
+
+def check_companion(agent: str | None, group: xr.DataTree | None, task: Task, horizon: int) -> None:
+    """Raise if no companion can be made of these: the agent has no likelihood, or the group is of another agent or task."""
+    scene_on(task, agent, group, horizon)
+
+
+def read_group(file: Path) -> xr.DataTree:
+    """A fit of other people from a file, all of it in memory."""
+    return load_fit(file)
 
 
 def _scene(choices: Choices, fitted: Fitted, group: Group) -> Scene:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.checks import Unchecked
 from explorelab.agents.factors import Learner
 from explorelab.agents.playing import room_for
 from explorelab.choices.table import NOWHERE, Choices
@@ -63,12 +64,13 @@ class Past(NamedTuple):
 
 def checked_trial(
     n_arms: int,
-    arm: Any,
-    reward: Any,
-    available: Any = None,
+    arm: Unchecked,
+    reward: Unchecked,
+    available: Unchecked = None,
     forced: bool = False,
     missed: bool = False,
-    advised: Any = None,
+    advised: Unchecked = None,
+    unseen: bool = False,
 ) -> Trial:
     """A trial as a caller describes it, checked; see `Companion.observe`."""
     if forced and missed:
@@ -78,19 +80,22 @@ def checked_trial(
         if not missed:
             raise InputError("arm must be the arm that was chosen, got None: pass missed=True if there was none.")
         return Trial(observed=False, scored=False, available=offer, advised=suggested)
-    at, value = checked_arm(n_arms, "arm", arm), float(checks.scalar("reward", reward))
+    at = checked_arm(n_arms, "arm", arm)
+    if unseen and reward is not None:
+        raise InputError(f"a reward that was not seen must be left out, got {checks.shown(reward)}.")
+    value = 0.0 if unseen else float(checks.scalar("reward", reward))
     if offer is not None and not offer[at]:
         raise InputError(f"a chosen arm must be available, got {at}, which is not.")
     free = not (forced or missed) and n_arms > 1 and (offer is None or sum(offer) > 1)
-    return Trial(at, value, True, free, offer, suggested)
+    return Trial(at, value, not unseen, free, offer, suggested)
 
 
-def checked_arm(n_arms: int, name: str, arm: Any) -> int:
+def checked_arm(n_arms: int, name: str, arm: Unchecked) -> int:
     """The arm, or `NOWHERE` for None."""
     return NOWHERE if arm is None else checks.whole(name, arm, at_least=0, at_most=n_arms - 1)
 
 
-def checked_offer(n_arms: int, available: Any) -> tuple[bool, ...] | None:
+def checked_offer(n_arms: int, available: Unchecked) -> tuple[bool, ...] | None:
     """Which arms are available, or None for all."""
     if available is None:
         return None

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from explorelab.agents import playing
 from explorelab.agents.factors import Params, prepared
 from explorelab.agents.playing import Playing, Seen
-from explorelab.companion.scene import Numbers
+from explorelab.companions.scene import Numbers
 from explorelab.fitting.likelihood import Block, log_likelihoods
 from explorelab.fitting.objective import Curvature, Data, Model, curvature
 from explorelab.fitting.search.optimise import Minimum, minimise

@@ -8,8 +8,9 @@ for each probability phi of following on a grid: points and grid have one joint 
 falls below a share, new ones are drawn near what is now probable and weighed by all choices so far, so that the result
 depends on how they were drawn only through its Monte Carlo error:
 
-    laplace     half of them around the most probable point, as wide as the information there says, half around what the
-                first half found (Student's t, so that no tail is missed), and some from the group itself
+    laplace     half of them around the most probable point, as wide as the information there says, half as the old points
+                lie (Student's t, so that no tail is missed), and some from the group itself; where that is poor, again as
+                the last two halves lie, and if need be moved like particles
     particles   those there are, resampled and moved by Metropolis steps (Chopin 2002, "A sequential particle filter method
                 for static models")
 """
@@ -27,18 +28,21 @@ from scipy.stats import chi2, norm, qmc
 
 from explorelab.agents.playing import Seen, room_for
 from explorelab.choices.table import NOWHERE
-from explorelab.companion import points as compiled
-from explorelab.companion.past import Arrays, Past, Trial, arrays_of, offered
-from explorelab.companion.points import Points
-from explorelab.companion.scene import Group, Scene
+from explorelab.companions import points as compiled
+from explorelab.companions.past import Arrays, Past, Trial, arrays_of, offered
+from explorelab.companions.points import Points
+from explorelab.companions.scene import Group, Scene
 from explorelab.fitting.search.batches import single_threaded_algebra
 
 FOLLOWING = (np.arange(10) + 0.5) / 10
 """Probabilities of following advice, all equally probable beforehand."""
-TAILS = 8
+TAILS = 16
 """Degrees of freedom of the proposals."""
 FROM_GROUP = 0.15
 """Share of new points drawn from the group itself."""
+MOST_ROUNDS = 3
+ENOUGH = 0.1
+"""Share of effective points with which no further round is drawn."""
 MOVES = 6
 """Metropolis steps after each resampling."""
 
@@ -47,7 +51,7 @@ class Settings(NamedTuple):
     """How a posterior is kept."""
 
     method: str = "laplace"
-    n_points: int = 256
+    n_points: int = 512
     seed: int = 0
     fewest: float = 0.4
     """Of the effective points that there were after the last renewal, the share below which new ones are drawn."""
@@ -78,7 +82,7 @@ class Posterior(NamedTuple):
     @property
     def n_effective(self) -> float:
         """The effective number of points, 1 / sum w^2."""
-        return float(1 / (self.weight**2).sum())
+        return _effective(self.log_weight)
 
 
 def before(scene: Scene, settings: Settings) -> Posterior:
@@ -153,34 +157,66 @@ class _Component(NamedTuple):
 def _laplace(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Settings) -> _Renewal:
     # What was advised and taken says nothing for certain about the person: for a proposal, leave it out.
     own = arrays.blocks._replace(scored=arrays.blocks.scored & (arrays.blocks.arm != arrays.advised))
-    found = compiled.most_probable(scene.model, scene.numbers, own, arrays.weight, posterior.centre)
+    old, weight = np.asarray(posterior.points.z), posterior.weight
+    start = np.clip(old[np.argmax(weight)], scene.numbers.low, scene.numbers.high)
+    found = compiled.most_probable(scene.model, scene.numbers, own, arrays.weight, start)
     centre, information = np.asarray(found.z), np.asarray(found.information)
     if not np.isfinite(information).all():
-        centre, information = np.asarray(posterior.centre), np.linalg.inv(scene.numbers.group.covariance)
+        centre, information = start, np.linalg.inv(scene.numbers.group.covariance)
     covariance = np.linalg.inv(information)
-    components = [_Component.around(centre, covariance)]
-    n, number = settings.n_points // 2, 2 * posterior.n_renewed + 1
-    z, target = _drawn(scene, arrays, components[0], n, settings, number)
-    weight = np.exp(_normalised(target - _proposal(scene, components, z)[:, None])).sum(1)
+    near = _Component.around(centre, covariance)
+    # The old points know of all that is probable, the most probable point only of what is around it.
+    wide = _Component.around(*_moments(old, weight, covariance))
+    n, number = settings.n_points // 2, MOST_ROUNDS * posterior.n_renewed + 1
+    latest = [_round(scene, arrays, near, n, settings, number)]
+    for more in range(1, MOST_ROUNDS):
+        latest = [latest[-1], _round(scene, arrays, wide, settings.n_points - n, settings, number + more)]
+        z, log_weight = _joined(scene, latest)
+        weight = np.exp(logsumexp(log_weight, axis=1))
+        if _effective(log_weight) >= ENOUGH * settings.n_points:
+            return z, log_weight, centre
+        wide = _Component.around(*_moments(z, weight, covariance))
+    # No normal distribution comes close: points that are moved need none.
+    return *_moved(scene, arrays, z, weight, _rng(posterior, settings)), centre
+
+
+class _Round(NamedTuple):
+    """Points from one proposal, and their log-posteriors."""
+
+    component: _Component
+    z: np.ndarray
+    target: np.ndarray
+
+
+def _joined(scene: Scene, rounds: list[_Round]) -> tuple[np.ndarray, np.ndarray]:
+    """The points of all rounds and their log-weights, as from the mixture of their proposals."""
+    z = np.concatenate([one.z for one in rounds])
+    target = np.concatenate([one.target for one in rounds])
+    return z, _normalised(target - _proposal(scene, [one.component for one in rounds], z)[:, None])
+
+
+def _moments(z: np.ndarray, weight: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of weighted points.
+
+    Few points say little about a covariance: as far as they are too few, it is the given one.
+    """
     mean = weight @ z
     away = z - mean
-    # Few points say little about a covariance: as much of it comes from the curvature as they are too few.
-    trust = min(1.0, 1 / (weight**2).sum() / (4 * len(centre)))
-    components.append(_Component.around(mean, trust * (away.T * weight) @ away + (1 - trust) * covariance))
-    more, more_target = _drawn(scene, arrays, components[1], settings.n_points - n, settings, number + 1)
-    z, target = np.concatenate([z, more]), np.concatenate([target, more_target])
-    return z, _normalised(target - _proposal(scene, components, z)[:, None]), centre
+    trust = min(1.0, 1 / (weight**2).sum() / (4 * len(mean)))
+    return mean, trust * (away.T * weight) @ away + (1 - trust) * covariance
 
 
-def _drawn(
-    scene: Scene, arrays: Arrays, component: _Component, n: int, settings: Settings, number: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Points from a proposal, every so many of them from the group, and their log-posteriors."""
+def _effective(log_weight: np.ndarray) -> float:
+    return float(1 / (np.exp(logsumexp(log_weight, axis=1)) ** 2).sum())
+
+
+def _round(scene: Scene, arrays: Arrays, component: _Component, n: int, settings: Settings, number: int) -> _Round:
+    """Points from a proposal, every so many of them from the group."""
     normals = _normals(n, len(component.centre), settings.seed, number)
     z = component.drawn(normals)
     at = np.linspace(0, n - 1, round(FROM_GROUP * n)).round().astype(int)
     z[at] = _from_group(scene.numbers.group, normals[at, :-1])
-    return z, _log_posterior(scene, arrays, z)
+    return _Round(component, z, _log_posterior(scene, arrays, z))
 
 
 def _proposal(scene: Scene, components: list[_Component], z: np.ndarray) -> np.ndarray:
@@ -190,22 +226,33 @@ def _proposal(scene: Scene, components: list[_Component], z: np.ndarray) -> np.n
 
 
 def _particles(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Settings) -> _Renewal:
-    rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 2, posterior.n_renewed]))
-    n, old = settings.n_points, np.asarray(posterior.points.z)
+    z, weight = np.asarray(posterior.points.z), posterior.weight
+    return *_moved(scene, arrays, z, weight, _rng(posterior, settings)), weight @ z
+
+
+def _rng(posterior: Posterior, settings: Settings) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence([settings.seed, 2, posterior.n_renewed]))
+
+
+def _moved(
+    scene: Scene, arrays: Arrays, old: np.ndarray, weight: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """As many points, resampled and moved by Metropolis steps that leave the posterior as it is; and their log-weights."""
+    n, p = old.shape
     # Systematic resampling: each point as often as its weight says, to within one.
-    kept = np.searchsorted(np.cumsum(posterior.weight), (np.arange(n) + rng.uniform()) / n).clip(max=n - 1)
-    away = old - posterior.weight @ old
-    root = np.linalg.cholesky((away.T * posterior.weight) @ away + 1e-9 * np.eye(old.shape[1]))
+    kept = np.searchsorted(np.cumsum(weight), (np.arange(n) + rng.uniform()) / n).clip(max=n - 1)
+    away = old - weight @ old
+    root = np.linalg.cholesky((away.T * weight) @ away + 1e-6 * np.eye(p))
     z = old[kept]
     density = _log_posterior(scene, arrays, z)
     for step in range(MOVES):
-        scale = 2.38 / np.sqrt(z.shape[1]) * (1.0 if step % 2 else 0.4)
+        scale = 2.38 / np.sqrt(p) * (1.0 if step % 2 else 0.4)
         proposed = z + scale * rng.standard_normal(z.shape) @ root.T
         there = _log_posterior(scene, arrays, proposed)
         better = np.log(rng.uniform(size=n)) < logsumexp(there, axis=1) - logsumexp(density, axis=1)
         z, density = np.where(better[:, None], proposed, z), np.where(better[:, None], there, density)
     # Points are equally probable; each has its own distribution of the probability of following.
-    return z, _normalised(density - logsumexp(density, axis=1, keepdims=True)), posterior.weight @ old
+    return z, _normalised(density - logsumexp(density, axis=1, keepdims=True))
 
 
 METHODS: dict[str, Callable[[Scene, Posterior, Arrays, Settings], _Renewal]] = {

@@ -3,10 +3,12 @@
     none         says nothing
     impersonal   what the expert would do with what the person has seen: UCL with the task's prior
     personal     what raises the team's reward: knows how this person chooses, whether they follow, and how many choices are
-                 left; uses the person's own prior too, as far as it foresees rewards better than the task's
+                 left; learns from rewards how smooth the landscape is along each axis, and uses the person's own prior as
+                 far as it foresees rewards better than the task's
     ... -quiet   the same, but silent where advice would change little
 
-Whatever the policy, an adviser that has shown to be worse than the person goes silent.
+Whatever the policy, an adviser goes silent whose suggestions have paid less than the person's own choices, or whose
+expectations rewards have proved wrong.
 """
 
 from __future__ import annotations
@@ -21,18 +23,25 @@ import numpy as np
 from explorelab._support import checks
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Layout
-from explorelab.companion import points as compiled
-from explorelab.companion.expert import Expert, View, expert_of, view_of, worth
-from explorelab.companion.live import Companion
-from explorelab.companion.past import Arrays, Past, arrays_of, checked_arm, checked_offer, checked_trial
+from explorelab.companions import points as compiled
+from explorelab.companions.expert import Expert, View, expert_of, together, used_up, view_of, worth
+from explorelab.companions.live import Companion
+from explorelab.companions.past import Arrays, Past, arrays_of, checked_arm, checked_offer, checked_trial
 
-MIN_RECORD = 8
+MIN_RECORD = 5
 """Suggestions taken, and choices of their own, before a record says anything."""
 WORSE = 2.0
 """Standard errors by which what was suggested must have paid less than own choices for the adviser to go silent."""
 WORTH_SAYING = 0.02
 """What a suggestion must gain, in standard deviations of the rewards seen, to be worth saying (quiet policies)."""
-FOLLOWED_AT_FIRST = 0.5
+MIN_SEEN = 2
+"""Rewards seen before an expert can be called wrong."""
+SURPRISE = 9.0
+"""Mean square of the rewards, in standard deviations from what the expert expected, above which it is wrong."""
+OWN_PRIOR = 0.1
+"""Odds, beforehand, that the person's own prior foresees rewards better than the task's."""
+N_CONSIDERED = 12
+"""Arms of the highest worth that are looked at more closely."""
 
 
 class Suggestion(NamedTuple):
@@ -50,6 +59,7 @@ REASONS = {
     "best": "the arm that the adviser takes to be best for the team",
     "none": "the policy gives no advice",
     "little to gain": "advice would change little",
+    "wrong": "rewards are far from what the adviser expected",
     "worse": "what was suggested has paid less than what the person chose alone",
     "over": "the block is over",
 }
@@ -77,12 +87,15 @@ class Adviser:
         forced: bool = False,
         missed: bool = False,
         advised: int | None = None,
+        unseen: bool = False,
     ) -> Adviser:
         """The adviser after one trial; the arguments are those of `Companion.observe`."""
-        trial = checked_trial(self.layout.n_arms, arm, reward, available, forced, missed, advised)
+        trial = checked_trial(self.layout.n_arms, arm, reward, available, forced, missed, advised, unseen)
         mind = self.mind
         if mind is not None:
-            mind = mind.observe(arm, reward, available=available, forced=forced, missed=missed, advised=advised)
+            mind = mind.observe(
+                arm, reward, available=available, forced=forced, missed=missed, advised=advised, unseen=unseen
+            )
         return replace(self, past=self.past.after(trial), mind=mind)
 
     def next_block(self, start: int | None = None) -> Adviser:
@@ -125,6 +138,12 @@ def is_worse(past: Past) -> bool:
     return bool(taken.mean() - own.mean() < -WORSE * error)
 
 
+def is_wrong(view: View, n_seen: int) -> bool:
+    """Whether rewards lie too far from what the expert that foresees them best expects of them."""
+    best = int(np.argmax(view.log_weight))
+    return n_seen >= MIN_SEEN and bool(view.surprise[best] > SURPRISE)
+
+
 def _seen(adviser: Adviser) -> Arrays:
     return arrays_of(adviser.past, adviser.expert.rule.learner, adviser.layout.n_arms)
 
@@ -134,31 +153,39 @@ def _view(adviser: Adviser, expert: Expert, offered: np.ndarray, arrays: Arrays)
     return view_of(expert, arrays, len(past.blocks) - 1, past.t, past.position, offered)
 
 
+def _n_seen(adviser: Adviser) -> int:
+    return sum(trial.observed for block in adviser.past.blocks for trial in block)
+
+
 def _impersonal(adviser: Adviser, offered: np.ndarray) -> Suggestion:
     view = _view(adviser, adviser.expert, offered, _seen(adviser))
-    return Suggestion(int(np.argmax(np.where(offered, view.log_probs, -np.inf))), "best")
+    if is_wrong(view, _n_seen(adviser)):
+        return Suggestion(None, "wrong")
+    arm = int(np.argmax(np.where(offered, view.log_probs[0], -np.inf)))
+    last = adviser.past.position
+    limit = view.mean[0] + np.sqrt(np.maximum(np.diagonal(view.covariance[0]), 0.0))
+    return Suggestion(arm, "best", float(limit[arm] - limit[last]) if last != NOWHERE else np.inf)
 
 
 def _personal(adviser: Adviser, offered: np.ndarray) -> Suggestion:
     mind = adviser.mind
     assert mind is not None  # the policy is personal
     arrays = _seen(adviser)
-    own = mind.predict(offered)
-    follow = mind.follow_probability
+    follow, own = mind.follow_probability, mind.predict(offered)
     n_left = adviser.horizon - adviser.past.t
-    views = [_view(adviser, expert, offered, arrays) for expert in (adviser.expert, *_own_expert(mind))]
-    log_evidence = np.array([view.log_evidence for view in views])
-    trust = np.exp(log_evidence - log_evidence.max())
-    trust = trust / trust.sum()
-    value = np.zeros(adviser.layout.n_arms)
-    for view, weight in zip(views, trust, strict=True):
-        best = int(np.argmax(np.where(offered, view.mean, -np.inf)))
-        share = follow + (1 - follow) * own[best]
-        value += weight * worth(view, adviser.noise_var, n_left, share)
-    value = np.where(offered, value, -np.inf)
-    arm = int(np.argmax(value))
-    gain = float(value[arm] - np.where(own > 0, own * np.where(offered, value, 0.0), 0.0).sum())
-    return Suggestion(arm, "best", gain)
+    experts = [adviser.expert, *_own_expert(mind)]
+    views = [_view(adviser, expert, offered, arrays) for expert in experts]
+    view = together(views, [0.0, np.log(OWN_PRIOR)][: len(views)])
+    if is_wrong(view, _n_seen(adviser)):
+        return Suggestion(None, "wrong")
+    best = np.where(offered, view.mean, -np.inf).argmax(1)
+    mean = view.weight @ view.mean
+    value = np.where(offered, worth(view, adviser.noise_var, n_left, follow + (1 - follow) * own[best]), -np.inf)
+    likely = np.argsort(-value, kind="stable")[: min(N_CONSIDERED, int(offered.sum()))]
+    total = value[likely] + used_up(mind, likely, mean, offered, (1 - follow) * n_left)
+    chosen = int(np.argmax(total))
+    alone = float(own[offered] @ value[offered])
+    return Suggestion(int(likely[chosen]), "best", float(total[chosen]) - alone)
 
 
 def _own_expert(mind: Companion) -> list[Expert]:
@@ -167,9 +194,8 @@ def _own_expert(mind: Companion) -> list[Expert]:
         return []
     with jax.enable_x64(True):
         z = mind.posterior.weight @ np.asarray(mind.posterior.points.z)
-        points = compiled.begun(mind.scene.model, mind.scene.numbers, z[None])
-        ready = jax.tree.map(lambda x: x[0], points.ready)
-    return [Expert(mind.scene.model.rule, mind.n_arms, ready)]
+        ready = compiled.begun(mind.scene.model, mind.scene.numbers, z[None]).ready
+    return [Expert(mind.scene.model.rule, mind.n_arms, ready, np.zeros(1))]
 
 
 def _quietly(suggest: Callable[[Adviser, np.ndarray], Suggestion]) -> Callable[[Adviser, np.ndarray], Suggestion]:
@@ -186,22 +212,13 @@ def _quietly(suggest: Callable[[Adviser, np.ndarray], Suggestion]) -> Callable[[
     return quiet
 
 
-def _impersonal_gain(adviser: Adviser, offered: np.ndarray) -> Suggestion:
-    """As impersonal, with what it would gain over going on with the last arm."""
-    view = _view(adviser, adviser.expert, offered, _seen(adviser))
-    arm = int(np.argmax(np.where(offered, view.log_probs, -np.inf)))
-    last = adviser.past.position
-    limit = view.mean + np.sqrt(np.maximum(np.diagonal(view.covariance), 0.0))
-    return Suggestion(arm, "best", float(limit[arm] - limit[last]) if last != NOWHERE else np.inf)
-
-
 POLICIES: dict[str, Policy] = {
     policy.name: policy
     for policy in (
         Policy("none", "no advice", None),
         Policy("impersonal", "what UCL with the task's prior would do", _impersonal),
         Policy("personal", "what raises the reward of this person and the adviser together", _personal, personal=True),
-        Policy("impersonal-quiet", "as impersonal, silent where little is to be gained", _quietly(_impersonal_gain)),
+        Policy("impersonal-quiet", "as impersonal, silent where little is to be gained", _quietly(_impersonal)),
         Policy("personal-quiet", "as personal, silent where little is to be gained", _quietly(_personal), personal=True),
     )
 }
@@ -215,7 +232,7 @@ def adviser_for(
     chosen: Policy = checks.one_of("advice policy", policy, POLICIES)
     return Adviser(
         chosen,
-        expert_of(expert, layout, noise_var, horizon),
+        expert_of(expert, layout, noise_var, horizon, stretched=chosen.personal),
         layout,
         noise_var,
         horizon,

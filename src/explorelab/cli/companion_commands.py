@@ -1,0 +1,94 @@
+"""Commands that think along with people: assess them trial by trial, and forecast their choices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from explorelab._support.written_numbers import DIGITS
+from explorelab.cli.options import AsJson, Data, Seed, Task, check_targets, long_work
+
+Points = Annotated[int, typer.Option(help="Number of points that carry each person's posterior.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's commands to the command line."""
+    for command in (assess, forecast):
+        app.command()(command)
+
+
+def assess(
+    data: Data,
+    task: Task = None,
+    agent: Annotated[
+        str | None, typer.Option(help="Agent that models people; default: the group's, or stochastic-ucl.")
+    ] = None,
+    group: Annotated[
+        Path | None, typer.Option(help="A saved fit of other people by em or nuts; default: a weak prior.")
+    ] = None,
+    every: Annotated[int, typer.Option(help="Simulate how the block may go on after every so many trials.")] = 5,
+    points: Points = 256,
+    futures: Annotated[int, typer.Option(help="Number of simulated continuations each time.")] = 128,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the page, the figure and the tables.")] = Path("minds"),
+    as_json: AsJson = False,
+) -> None:
+    """Replay everyone trial by trial, and write parameters, forms of regret, regret to come and weaknesses, with a page."""
+    from explorelab.choices.reading import read_choices
+    from explorelab.cli.tables import companion_tables
+    from explorelab.companions.assess import assess as run
+    from explorelab.companions.assess import assessment_summary
+    from explorelab.fitting.fit_people import load_fit
+    from explorelab.plots.companion_page import check_minds_folder, write_minds
+
+    check_minds_folder(out)
+    fit = None if group is None else load_fit(group)
+    choices = read_choices(data, task)
+    with long_work():
+        found = run(choices, agent, fit, every=every, n_points=points, n_futures=futures, seed=seed)
+    page = write_minds(found, choices, out)
+    if as_json:
+        print(json.dumps(assessment_summary(found), allow_nan=False))
+    else:
+        companion_tables.show_assessment(found)
+        print(f"Wrote {page}")
+
+
+def forecast(
+    data: Data,
+    task: Task = None,
+    agent: Annotated[str, typer.Option(help="Agent that models people.")] = "situated-ucl",
+    folds: Annotated[int, typer.Option(help="Number of folds of people; the group is learned outside each.")] = 10,
+    points: Points = 256,
+    starts: Annotated[int, typer.Option(help="Number of starting points per person in the group's fit.")] = 2,
+    seed: Seed = 0,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw nats over time and by person, and calibration (.png, .svg or .pdf).")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write each person's nats and R² as a table.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Foretell each choice of people never seen before from their own earlier ones, and report how well."""
+    from explorelab._support.files import write_whole
+    from explorelab.choices.reading import read_choices
+    from explorelab.cli.tables import companion_tables
+    from explorelab.companions.forecast import forecast as run
+    from explorelab.plots import companion_figures
+    from explorelab.plots.style import write_figure
+
+    check_targets(csv, figure=figure)
+    choices = read_choices(data, task)
+    with long_work():
+        found = run(choices, agent, n_folds=folds, n_points=points, n_starts=starts, seed=seed)
+    if csv is not None:
+        table = found[[name for name in found.data_vars if found[name].dims == ("participant",)]].to_dataframe()
+        write_whole(csv, lambda path: table.reset_index().to_csv(path, index=False, float_format=DIGITS))
+    if figure is not None:
+        write_figure(lambda: companion_figures.draw_forecast(found), figure)
+    if as_json:
+        print(json.dumps(companion_tables.forecast_summary(found), allow_nan=False))
+    else:
+        companion_tables.show_forecast(found)

@@ -1,0 +1,99 @@
+"""A companion that was saved and restored goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import explorelab as xl
+from explorelab.companions.live import Companion, companion
+from explorelab.companions.saving import load_companion, save_companion
+
+TASK = xl.tasks.with_noise(xl.tasks.grid([[0.0, 2.0, 4.0], [1.0, 3.0, 9.0]], name="hill"), xl.tasks.integer_noise(2))
+ALL_BUT_ONE = [True, True, False, True, True, True]
+
+TRIALS: list[dict[str, Any]] = [
+    {"arm": 5, "reward": 8.0},
+    {"arm": 1, "reward": 0.0, "available": ALL_BUT_ONE},
+    {"missed": True},
+    {"arm": 1, "reward": 2.5, "missed": True},
+    {"arm": 4, "reward": 3.25, "forced": True, "available": ALL_BUT_ONE},
+    {"arm": 5, "reward": 9.0, "advised": 5},
+    {"arm": 2, "reward": 1 / 3, "advised": 5},
+    {"missed": True, "advised": 3},
+    {"arm": 3, "unseen": True},
+]
+
+
+def played(mind: Companion, trials: list[dict[str, Any]]) -> Companion:
+    for trial in trials:
+        mind = mind.observe(**trial)
+    return mind
+
+
+def same(one: Companion, other: Companion) -> bool:
+    return bool(
+        one.estimates.identical(other.estimates)
+        and np.array_equal(one.next_choice, other.next_choice)
+        and one.follow_probability == other.follow_probability
+        and one.past == other.past
+    )
+
+
+@pytest.mark.parametrize("method", ["laplace", "particles"])
+def test_a_restored_companion_goes_on_to_the_same_bits(method: Any, tmp_path: Path) -> None:
+    mind = companion("stochastic-ucl+lapse", None, TASK, horizon=12, method=method, n_points=32, seed=3)
+    mind = played(played(mind, TRIALS).next_block(start=2), TRIALS[:3])
+    save_companion(mind, tmp_path / "mind.nc")
+    again = load_companion(tmp_path / "mind.nc")
+    assert same(mind, again)
+    more = [*TRIALS[3:6], {"arm": 0, "reward": -1.0}, {"arm": 3, "reward": 0.1}]
+    assert same(played(mind, more), played(again, more))
+    assert same(played(mind, more).next_block(), played(again, more).next_block())
+    assert played(again, more).phenotype == played(mind, more).phenotype
+
+
+def test_the_settings_the_task_and_the_group_come_back(tmp_path: Path) -> None:
+    walk = xl.tasks.with_costs(xl.tasks.on_graph(TASK, "neighbours"), "distance")
+    mind = companion("win-stay-lose-shift", None, walk, horizon=7, n_points=16, seed=5)
+    save_companion(mind, tmp_path / "mind.nc")
+    again = load_companion(tmp_path / "mind.nc")
+    assert (again.settings, again.horizon, again.scene.names) == (mind.settings, 7, mind.scene.names)
+    assert again.task is not None
+    assert (again.task.noise, again.task.name, again.task.start) == (walk.noise, walk.name, walk.start)
+    assert again.task.moves is not None
+    assert walk.moves is not None
+    np.testing.assert_array_equal(again.task.means, walk.means)
+    np.testing.assert_array_equal(again.task.moves.length, walk.moves.length)
+    np.testing.assert_array_equal(again.scene.numbers.group.covariance, mind.scene.numbers.group.covariance)
+
+
+def test_a_companion_before_its_first_choice_can_be_saved(tmp_path: Path) -> None:
+    mind = companion("stochastic-ucl", None, TASK, horizon=12, n_points=16)
+    save_companion(mind, tmp_path / "mind.nc")
+    assert same(mind, load_companion(tmp_path / "mind.nc"))
+
+
+@pytest.mark.quick
+def test_a_file_that_is_no_companion_is_told_in_a_sentence(tmp_path: Path) -> None:
+    text, other = tmp_path / "text.nc", tmp_path / "other.nc"
+    text.write_text("no", encoding="utf-8")
+    xl.simulate(xl.agents.random_choice(), TASK, 3, 2, progress=False).to_netcdf(other, engine="h5netcdf")
+    for path, said in ((text, "cannot be read"), (other, "another kind of file"), (tmp_path / "none.nc", "does not exist")):
+        with pytest.raises(xl.InputError, match=said) as caught:
+            load_companion(path)
+        assert str(caught.value).startswith(str(path))
+        assert "\n" not in str(caught.value)
+
+
+def test_what_cannot_be_restored_is_not_saved(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    mind = companion("stochastic-ucl", None, TASK, horizon=12, n_points=16)
+    mind = replace(mind, scene=mind.scene._replace(agent=replace(mind.scene.agent, name="my own")))
+    with pytest.raises(xl.InputError, match="my own cannot be saved"):
+        save_companion(mind, tmp_path / "mind.nc")
+    assert list(tmp_path.iterdir()) == []
