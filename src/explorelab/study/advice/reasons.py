@@ -8,9 +8,10 @@ BY_ADVISER = {
     NONE: "no advice in this condition",
     "little to gain": "it would have changed little",
     "worse": "earlier suggestions paid less than the person's own choices",
+    "wrong": "the rewards are not what the adviser expects",
     "over": "the block is over",
 }
-"""What the adviser itself says, with or without a square: the words of `companion.advice.REASONS`."""
+"""What the adviser itself says, with or without a square: the words of `companions.advice.REASONS`."""
 WHY = BY_ADVISER | {
     LATE: "not ready in time, or the person had already clicked",
     NOT_ASKED: "the page did not ask, or advice begins with a later choice",
