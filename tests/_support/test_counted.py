@@ -53,6 +53,7 @@ COUNT = re.compile(r"(len|int|whole)\(.*|(\w+\.)*n(_\w+)?|.*\.(size|sum\(\))|.*\
 """Expressions that count something."""
 ALWAYS_SEVERAL = {
     "choices/reading.py: {len(self.problems)} problems",
+    "cli/tables/companion_tables.py: {told['nats_per_choice']} nats",
     "cli/tables/recovery_tables.py: {about['n']} simulated people",
     "fitting/bayes/convergence.py: {n_draws} draws",
     "fitting/bayes/convergence.py: {n_draws} trees",

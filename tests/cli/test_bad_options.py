@@ -24,10 +24,12 @@ PEOPLE = ["choices.csv", "--seed", "0"]
 WHO = "win-stay-lose-shift"
 WORK: dict[str, list[str]] = {
     "agents": [],
+    "assess": [*PEOPLE, "--agent", "nobody", "--out", "minds"],
     "bounds": ["--means", "0,1", "-T", "3"],
     "check": ["choices.csv"],
     "compare": [*PEOPLE, "--agents", "random-choice,nobody"],
     "fit": [*PEOPLE, "--method", "ml", "--agent", "nobody"],
+    "forecast": [*PEOPLE, "--agent", "nobody"],
     "latent": ["choices.csv", "--fit", "nowhere.nc", "--out", "latent.csv"],
     "phenotypes": [*PEOPLE, "--bootstrap", "0"],
     "population": ["--out", "nowhere/at/all", "--people", "3"],
@@ -36,6 +38,7 @@ WORK: dict[str, list[str]] = {
     "report": ["nowhere.csv", "--quick"],
     "reproduce": ["--out", "nowhere/at/all", "--quick"],
     "simulate": RUN,
+    "team": ["--task", "landscape:B", "--policies", "nobody"],
 }
 """Words with which each command has little to do, so that all options can be tried."""
 

@@ -17,6 +17,7 @@ import xarray as xr
 from scipy.special import logsumexp
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
@@ -97,7 +98,9 @@ def forecast(
     n_people = choices.n_participants
     n_folds = checks.whole("n_folds", n_folds, at_least=2, at_most=checks.MANY)
     if n_people - -(-n_people // min(n_folds, n_people)) < 2:
-        raise InputError(f"a forecast learns the group from at least 2 others, but there are only {n_people} people in all.")
+        raise InputError(
+            f"a forecast learns the group from at least 2 others, but there are only {counted(n_people, 'person', 'people')}."
+        )
     settings = Settings(
         "laplace", checks.whole("n_points", n_points, at_least=8, at_most=2**20), checks.whole("seed", seed, at_least=0)
     )

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
+from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE
@@ -54,7 +55,7 @@ class Companion:
 
     def __repr__(self) -> str:
         n_blocks = len(self.past.blocks)
-        return f"<Companion {self.scene.agent.name}: {self.past.n_scored} choices, block {n_blocks}, trial {self.past.t}>"
+        return f"<Companion {self.scene.agent.name}: {counted(self.past.n_scored, 'choice')}, block {n_blocks}, trial {self.past.t}>"
 
     # Learning about the person ----------------------------------------------------------------------------------------
 

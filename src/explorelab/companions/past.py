@@ -8,6 +8,7 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
+from explorelab._support.counted import each_of
 from explorelab.agents.factors import Learner
 from explorelab.agents.playing import room_for
 from explorelab.choices.table import NOWHERE, Choices
@@ -102,7 +103,7 @@ def checked_offer(n_arms: int, available: Unchecked) -> tuple[bool, ...] | None:
     offer = np.asarray(available)
     if offer.dtype != bool or offer.shape != (n_arms,) or not offer.any():
         raise InputError(
-            f"available must have a truth value for each of {n_arms} arms, one of them true, got {checks.shown(available)}."
+            f"available must have a truth value for {each_of(n_arms, 'arm')}, one of them true, got {checks.shown(available)}."
         )
     return tuple(map(bool, offer))
 
