@@ -98,9 +98,8 @@ def forecast(
     n_people = choices.n_participants
     n_folds = checks.whole("n_folds", n_folds, at_least=2, at_most=checks.MANY)
     if n_people - -(-n_people // min(n_folds, n_people)) < 2:
-        raise InputError(
-            f"a forecast learns the group from at least 2 others, but there are only {counted(n_people, 'person', 'people')}."
-        )
+        there = counted(n_people, "person", "people")
+        raise InputError(f"a forecast learns the group from at least 2 others, but there are only {there}.")
     settings = Settings(
         "laplace", checks.whole("n_points", n_points, at_least=8, at_most=2**20), checks.whole("seed", seed, at_least=0)
     )

@@ -54,8 +54,8 @@ class Companion:
     _thought: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        n_blocks = len(self.past.blocks)
-        return f"<Companion {self.scene.agent.name}: {counted(self.past.n_scored, 'choice')}, block {n_blocks}, trial {self.past.t}>"
+        done, now = counted(self.past.n_scored, "choice"), f"block {len(self.past.blocks)}, trial {self.past.t}"
+        return f"<Companion {self.scene.agent.name}: {done}, {now}>"
 
     # Learning about the person ----------------------------------------------------------------------------------------
 

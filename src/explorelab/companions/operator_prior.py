@@ -100,9 +100,8 @@ def learn_prior(choices: Choices, agent: str = "stochastic-ucl", *, n_shapes: in
     """
     n = checks.whole("n_shapes", n_shapes, at_least=1, at_most=1000)
     if choices.n_participants != 1:
-        raise InputError(
-            f"a prior is learned from one person's choices, got those of {counted(choices.n_participants, 'person', 'people')}."
-        )
+        several = counted(choices.n_participants, "person", "people")
+        raise InputError(f"a prior is learned from one person's choices, got those of {several}.")
     if choices.layout.places is None or choices.layout.noise_var is None:
         raise InputError("learning a prior needs the places of the arms and the noise of the task.")
     fitted = _widened(prepare(choices, agent))

@@ -103,7 +103,8 @@ def checked_offer(n_arms: int, available: Unchecked) -> tuple[bool, ...] | None:
     offer = np.asarray(available)
     if offer.dtype != bool or offer.shape != (n_arms,) or not offer.any():
         raise InputError(
-            f"available must have a truth value for {each_of(n_arms, 'arm')}, one of them true, got {checks.shown(available)}."
+            f"available must have a truth value for {each_of(n_arms, 'arm')}, one of them true, "
+            f"got {checks.shown(available)}."
         )
     return tuple(map(bool, offer))
 
