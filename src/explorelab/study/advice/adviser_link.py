@@ -115,14 +115,15 @@ class AdviserLink:
 
     def _over(self, process: subprocess.Popen[bytes]) -> None:
         """Nobody waits for this process any more, and nothing that it knows would be lost."""
-        if self._to is not None:
+        process.kill()
+        process.wait()
+        # A pipe whose other end is gone has closed itself, and cannot be closed again.
+        if self._to is not None and not self._to.is_closing():
             self._to.abort()
-            self._to = None
+        self._to = None
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(BehindError())
-        process.kill()
-        process.wait()
 
 
 def _environment() -> dict[str, str]:
