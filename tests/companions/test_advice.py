@@ -10,6 +10,7 @@ from explorelab.companions.advice import MIN_RECORD, POLICIES, REASONS, adviser_
 from explorelab.companions.expert import QUANTILES, View, expert_of, prior_for, used_up, view_of, worth
 from explorelab.companions.live import companion
 from explorelab.companions.past import Past, Trial, arrays_of
+from explorelab.errors import InputError
 
 pytestmark = pytest.mark.quick_programs
 
@@ -85,3 +86,14 @@ def test_suggestions_that_paid_less_than_own_choices_silence_the_adviser(differe
     own = [Trial(5, 20 + rng.normal(), advised=3) for _ in range(MIN_RECORD)]
     assert is_worse(Past((tuple(taken + own),))) is silent
     assert not is_worse(Past((tuple(taken + own[1:]),)))
+
+
+def test_a_companion_advises_what_its_person_should_do_next():
+    task = xl.tasks.line([0.0, 1.0, 2.0, 9.0, 3.0], noise_var=0.1)
+    mind = xl.companion("kalman-ucb", None, task, horizon=8, n_points=16)
+    for arm in (0, 1, 3, 4, 2):
+        mind = mind.observe(arm, float(task.means[arm]))
+    assert mind.advice().arm == 3
+    assert mind.advice("none").arm is None
+    with pytest.raises(InputError, match="advice policy"):
+        mind.advice("loud")

@@ -34,6 +34,7 @@ from explorelab.fitting.results import on_natural_scale
 from explorelab.tasks import Task
 
 if TYPE_CHECKING:
+    from explorelab.companions.advice import Suggestion
     from explorelab.companions.assessment import Assessment
 
 INTERVAL = 1.959964
@@ -191,6 +192,26 @@ class Companion:
 
         return assessed(self)
 
+    def advice(self, policy: str = "personal", expert: Agent | None = None) -> Suggestion:
+        """What to suggest before the next choice, and why; its `arm` is None for silence.
+
+        Parameters
+        ----------
+        policy
+            One of `companions.advice.POLICIES`.
+        expert
+            Agent that the adviser would play by itself; by default UCL with the prior of the task: the mean, variance and
+            smoothness of its arms, but not which of them is good.
+        """
+        from explorelab.companions.advice import adviser_for
+        from explorelab.companions.expert import prior_for
+
+        if self.task is None:
+            raise InputError("advice needs the task that the person plays: pass companion() a task.")
+        own = prior_for([self.task]) if expert is None else expert
+        adviser = adviser_for(policy, own, self.scene.layout, float(self.task.noise.var), self.horizon, self)
+        return replace(adviser, past=self.past).suggest()
+
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _log_probs(self, trial: Trial) -> np.ndarray:
@@ -241,7 +262,8 @@ def companion(
     group
         Fit of the agent to other people by "em" or "nuts": what is expected of a person; None for the weak prior of `fit`.
     task
-        The task that the person plays; its means are used for the units of rewards and for regret, never for advice.
+        The task that the person plays. Its means serve for the units of rewards, for regret, and, unless `advice` is given
+        an expert, for the adviser's prior, which knows how arms vary but not which are good.
     horizon
         Number of choices in a block.
     method
