@@ -18,28 +18,31 @@ depends on how they were drawn only through its Monte Carlo error:
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import jax
 import numpy as np
-from scipy.special import gammaln, logsumexp
-from scipy.stats import chi2, norm, qmc
+from scipy.special import logsumexp
 
 from explorelab.agents.playing import Seen, room_for
 from explorelab.choices.table import NOWHERE
 from explorelab.companions import points as compiled
 from explorelab.companions.past import Arrays, Past, Trial, arrays_of, offered
 from explorelab.companions.points import Points
-from explorelab.companions.scene import Group, Scene
+from explorelab.companions.sampling.proposals import (
+    FROM_GROUP,
+    Component,
+    from_group,
+    log_mixture,
+    log_normal,
+    moments,
+    normals,
+)
+from explorelab.companions.scene import Scene
 from explorelab.fitting.search.batches import single_threaded_algebra
 
 FOLLOWING = (np.arange(10) + 0.5) / 10
 """Probabilities of following advice, all equally probable beforehand."""
-TAILS = 16
-"""Degrees of freedom of the proposals."""
-FROM_GROUP = 0.15
-"""Share of new points drawn from the group itself."""
 MOST_ROUNDS = 3
 ENOUGH = 0.1
 """Share of effective points with which no further round is drawn."""
@@ -87,7 +90,7 @@ class Posterior(NamedTuple):
 
 def before(scene: Scene, settings: Settings) -> Posterior:
     """What is known of a person who has not chosen yet: the group."""
-    z = _from_group(scene.numbers.group, _normals(settings.n_points, len(scene.space), settings.seed, 0)[:, :-1])
+    z = from_group(scene.numbers.group, normals(settings.n_points, len(scene.space), settings.seed, 0)[:, :-1])
     points = compiled.begun(scene.model, scene.numbers, z)
     return Posterior(points, _normalised(_with_following(np.zeros(len(z)))), np.asarray(scene.numbers.group.mean), 0, len(z))
 
@@ -137,23 +140,6 @@ type _Renewal = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Points, their log-weights (point x probability of following), and the most probable one."""
 
 
-class _Component(NamedTuple):
-    """A proposal: Student's t around a centre, or the group."""
-
-    centre: np.ndarray
-    root: np.ndarray
-
-    @staticmethod
-    def around(centre: np.ndarray, covariance: np.ndarray) -> _Component:
-        """The proposal with this covariance."""
-        return _Component(centre, np.linalg.cholesky((covariance + covariance.T) / 2))
-
-    def drawn(self, normals: np.ndarray) -> np.ndarray:
-        """Points made of normal numbers, the last of which stretches the others into tails."""
-        stretch = np.sqrt(TAILS / chi2.ppf(norm.cdf(normals[:, -1:]), TAILS))
-        return self.centre + (normals[:, :-1] * stretch) @ self.root.T
-
-
 def _laplace(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Settings) -> _Renewal:
     # What was advised and taken says nothing for certain about the person: for a proposal, leave it out.
     own = arrays.blocks._replace(scored=arrays.blocks.scored & (arrays.blocks.arm != arrays.advised))
@@ -164,9 +150,9 @@ def _laplace(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Setti
     if not np.isfinite(information).all():
         centre, information = start, np.linalg.inv(scene.numbers.group.covariance)
     covariance = np.linalg.inv(information)
-    near = _Component.around(centre, covariance)
+    near = Component.around(centre, covariance)
     # The old points know of all that is probable, the most probable point only of what is around it.
-    wide = _Component.around(*_moments(old, weight, covariance))
+    wide = Component.around(*moments(old, weight, covariance))
     n, number = settings.n_points // 2, MOST_ROUNDS * posterior.n_renewed + 1
     latest = [_round(scene, arrays, near, n, settings, number)]
     for more in range(1, MOST_ROUNDS):
@@ -175,7 +161,7 @@ def _laplace(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Setti
         weight = np.exp(logsumexp(log_weight, axis=1))
         if _effective(log_weight) >= ENOUGH * settings.n_points:
             return z, log_weight, centre
-        wide = _Component.around(*_moments(z, weight, covariance))
+        wide = Component.around(*moments(z, weight, covariance))
     # No normal distribution comes close: points that are moved need none.
     return *_moved(scene, arrays, z, weight, _rng(posterior, settings)), centre
 
@@ -183,7 +169,7 @@ def _laplace(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Setti
 class _Round(NamedTuple):
     """Points from one proposal, and their log-posteriors."""
 
-    component: _Component
+    component: Component
     z: np.ndarray
     target: np.ndarray
 
@@ -192,37 +178,20 @@ def _joined(scene: Scene, rounds: list[_Round]) -> tuple[np.ndarray, np.ndarray]
     """The points of all rounds and their log-weights, as from the mixture of their proposals."""
     z = np.concatenate([one.z for one in rounds])
     target = np.concatenate([one.target for one in rounds])
-    return z, _normalised(target - _proposal(scene, [one.component for one in rounds], z)[:, None])
-
-
-def _moments(z: np.ndarray, weight: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of weighted points.
-
-    Few points say little about a covariance: as far as they are too few, it is the given one.
-    """
-    mean = weight @ z
-    away = z - mean
-    trust = min(1.0, 1 / (weight**2).sum() / (4 * len(mean)))
-    return mean, trust * (away.T * weight) @ away + (1 - trust) * covariance
+    return z, _normalised(target - log_mixture(scene.numbers.group, [one.component for one in rounds], z)[:, None])
 
 
 def _effective(log_weight: np.ndarray) -> float:
     return float(1 / (np.exp(logsumexp(log_weight, axis=1)) ** 2).sum())
 
 
-def _round(scene: Scene, arrays: Arrays, component: _Component, n: int, settings: Settings, number: int) -> _Round:
+def _round(scene: Scene, arrays: Arrays, component: Component, n: int, settings: Settings, number: int) -> _Round:
     """Points from a proposal, every so many of them from the group."""
-    normals = _normals(n, len(component.centre), settings.seed, number)
-    z = component.drawn(normals)
+    numbers = normals(n, len(component.centre), settings.seed, number)
+    z = component.drawn(numbers)
     at = np.linspace(0, n - 1, round(FROM_GROUP * n)).round().astype(int)
-    z[at] = _from_group(scene.numbers.group, normals[at, :-1])
+    z[at] = from_group(scene.numbers.group, numbers[at, :-1])
     return _Round(component, z, _log_posterior(scene, arrays, z))
-
-
-def _proposal(scene: Scene, components: list[_Component], z: np.ndarray) -> np.ndarray:
-    """Log-density of the mixture of proposals, each with as many points as the others."""
-    each = [_log_t(*component, z) + np.log((1 - FROM_GROUP) / len(components)) for component in components]
-    return logsumexp([*each, _log_normal(scene.numbers.group, z) + np.log(FROM_GROUP)], axis=0)
 
 
 def _particles(scene: Scene, posterior: Posterior, arrays: Arrays, settings: Settings) -> _Renewal:
@@ -271,7 +240,7 @@ def _log_posterior(scene: Scene, arrays: Arrays, z: np.ndarray) -> np.ndarray:
     scored = arrays.blocks.scored & (arrays.weight > 0)[:, None]
     advised = scored & (arrays.advised != NOWHERE)
     alone = np.where(scored & ~advised, each, 0.0).sum((1, 2))
-    total = _with_following(_log_normal(scene.numbers.group, z) + alone)
+    total = _with_following(log_normal(scene.numbers.group, z) + alone)
     for b, t in np.argwhere(advised):
         total = total + _of_choice(each[:, b, t], arrays.blocks.arm[b, t] == arrays.advised[b, t], arrays.advised[b, t])
     return np.where(np.isnan(total), -np.inf, total)
@@ -292,31 +261,3 @@ def _with_following(log_weight: np.ndarray) -> np.ndarray:
 
 def _normalised(log_weight: np.ndarray) -> np.ndarray:
     return log_weight - logsumexp(log_weight)
-
-
-def _from_group(group: Group, normals: np.ndarray) -> np.ndarray:
-    return np.asarray(group.mean) + normals @ np.linalg.cholesky(group.covariance).T
-
-
-def _squares(centre: np.ndarray, root: np.ndarray, z: np.ndarray) -> np.ndarray:
-    return (np.linalg.solve(root, (z - centre).T) ** 2).sum(0)
-
-
-def _log_normal(group: Group, z: np.ndarray) -> np.ndarray:
-    root = np.linalg.cholesky(group.covariance)
-    constant = np.log(np.diag(root)).sum() + 0.5 * len(root) * np.log(2 * np.pi)
-    return -0.5 * _squares(np.asarray(group.mean), root, z) - constant
-
-
-def _log_t(centre: np.ndarray, root: np.ndarray, z: np.ndarray) -> np.ndarray:
-    p = len(root)
-    constant = gammaln((TAILS + p) / 2) - gammaln(TAILS / 2) - 0.5 * p * np.log(TAILS * np.pi) - np.log(np.diag(root)).sum()
-    return constant - 0.5 * (TAILS + p) * np.log1p(_squares(centre, root, z) / TAILS)
-
-
-@lru_cache(maxsize=256)
-def _normals(n: int, p: int, seed: int, number: int) -> np.ndarray:
-    """Normal numbers (and one more for the tails) spread evenly: a scrambled Sobol sequence, another for each renewal."""
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 1, number]))
-    uniform = qmc.Sobol(p + 1, rng=rng).random_base2(int(np.ceil(np.log2(n))))[:n]
-    return norm.ppf(np.clip(uniform, 1e-9, 1 - 1e-9))
