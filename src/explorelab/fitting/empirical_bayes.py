@@ -5,6 +5,9 @@
 
 (Huys et al. 2011, PLoS Computational Biology, "Disentangling the roles of approach, activation and valence".) Two
 pseudo-people with half a standard unit of spread keep S away from zero when people are few or alike.
+
+Rounds may look ahead: between two E steps, M steps alternate with E steps on everyone's likelihood as a parabola, which is
+what the last E step knows of it. Where the rounds end is the same; they are fewer.
 """
 
 from __future__ import annotations
@@ -20,11 +23,18 @@ from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import covariances, on_natural_scale
 from explorelab.fitting.search.best import Best, best_of_starts, with_prior
 from explorelab.fitting.search.optimise import Status
-from explorelab.fitting.search.solve import Ending, endings, minimised, problems
+from explorelab.fitting.search.solve import Ending, endings, limits, minimised, problems
 
 PSEUDO_PEOPLE = 2.0
 PSEUDO_SD = 0.5
+MOST_AHEAD = 100
+AHEAD_ENOUGH = 1e-4
+"""Looking ahead ends where a round would move the group by less than this, in standard units."""
 ONE_PERSON = "empirical Bayes needs at least 2 participants, got 1: use method='map'."
+
+
+type _Prior = tuple[np.ndarray, np.ndarray]
+"""Mean and covariance."""
 
 
 class GroupFit(NamedTuple):
@@ -81,14 +91,40 @@ def fit_group(
     member = np.zeros(len(row_lists), int) if sets is None else np.asarray(sets)
     if len(row_lists) < 2:
         raise InputError(ONE_PERSON)
-    best = best_of_starts(fitted, with_prior(fitted, row_lists, prior=True), starts, seed, "fitting", progress)
-    group = _Group(fitted, row_lists, member, best, progress)
+    each = with_prior(fitted, row_lists, prior=True)
+    best = best_of_starts(fitted, each, starts, seed, "fitting", progress)
+    ending = endings(fitted, each, best.z, progress)
+    group = _Group(fitted, row_lists, member, best.z, covariances(ending.information, ending.information)[0], progress)
+    group.status = best.status.copy()
     moved = [group.round(f"group, round {round_ + 1}", tolerance) for round_ in range(rounds) if group.learning.any()]
     # Each start stays as far behind the person's best start as it was before the group was known.
     lost = best.start_values - best.value[:, None]
     final = Best(group.z, group.value, group.status, group.n_steps, lost + group.value[:, None])
     settled = not group.learning.any()
     return GroupFit(group.mean, group.covariance, final, group.ended(), group.posterior, np.array(moved), settled)
+
+
+def group_from(
+    fitted: Fitted,
+    row_lists: list[np.ndarray],
+    z: np.ndarray,
+    rounds: int = 30,
+    tolerance: float = 0.01,
+    label: str = "group",
+    progress: bool | None = None,
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Mean and covariance of the group, in rounds that look ahead from these points; and whether they settled.
+
+    The points only save steps: people's own minima, for instance, found before it was known who belongs to the group.
+    """
+    p = len(fitted.space)
+    group = _Group(fitted, row_lists, np.zeros(len(row_lists), int), z, np.tile(np.eye(p), (len(z), 1, 1)), progress)
+    group.update(np.arange(len(z)), f"{label}, round 1")
+    for number in range(2, rounds + 1):
+        if not group.learning.any():
+            break
+        group.round(f"{label}, round {number}", tolerance, ahead=MOST_AHEAD)
+    return group.mean[0], group.covariance[0], not group.learning.any()
 
 
 class _Group:
@@ -99,20 +135,26 @@ class _Group:
     """
 
     def __init__(
-        self, fitted: Fitted, row_lists: list[np.ndarray], member: np.ndarray, best: Best, progress: bool | None
+        self,
+        fitted: Fitted,
+        row_lists: list[np.ndarray],
+        member: np.ndarray,
+        z: np.ndarray,
+        posterior: np.ndarray,
+        progress: bool | None,
     ) -> None:
-        z = best.z.copy()
-        self.fitted, self.row_lists, self.member, self.z, self.progress = fitted, row_lists, member, z, progress
-        n_sets, p = int(member.max()) + 1, z.shape[1]
+        self.fitted, self.row_lists, self.member, self.progress = fitted, row_lists, member, progress
+        self.z, self.posterior = z.copy(), posterior.copy()
+        n_sets, (n, p) = int(member.max()) + 1, z.shape
         self.mean, self.covariance = np.zeros((n_sets, p)), np.tile(np.eye(p), (n_sets, 1, 1))
         self.learning = np.ones(n_sets, bool)
-        n = len(row_lists)
-        self.value, self.status, self.n_steps = np.zeros(n), best.status.copy(), np.zeros(n, int)
-        ending = endings(fitted, with_prior(fitted, row_lists, prior=True), z, progress)
-        self.posterior = covariances(ending.information, ending.information)[0]
+        self.value, self.status, self.n_steps = np.zeros(n), np.full(n, Status.CONVERGED), np.zeros(n, int)
 
-    def round(self, label: str, tolerance: float) -> float:
-        """Update the priors from the posteriors, then the posteriors from the priors; returns how far the priors moved."""
+    def round(self, label: str, tolerance: float, ahead: int = 0) -> float:
+        """Update the priors from the posteriors, then the posteriors from the priors; returns how far the priors moved.
+
+        With `ahead`, the priors are those that so many further rounds would lead to, were the likelihoods parabolas.
+        """
         furthest = 0.0
         now = np.nonzero(self.learning[self.member])[0]
         for s in np.nonzero(self.learning)[0]:
@@ -120,14 +162,18 @@ class _Group:
             own = (self.member == s) & (self.status != Status.NOT_FINITE)
             if not own.any():
                 continue
-            self.mean[s], self.covariance[s] = after = _learned(self.z[own], self.posterior[own])
+            after = _learned(self.z[own], self.posterior[own])
+            if ahead:
+                after, self.z[own] = self._ahead(self.z[own], self.posterior[own], before, after, ahead)
+            self.mean[s], self.covariance[s] = after
             step = _moved(before, after)
             furthest = max(furthest, step)
             self.learning[s] = step >= tolerance
-        self._update(now, label)
+        self.update(now, label)
         return furthest
 
-    def _update(self, now: np.ndarray, label: str) -> None:
+    def update(self, now: np.ndarray, label: str) -> None:
+        """Everyone's posterior, for those with these indices."""
         precision = np.linalg.inv(self.covariance)
         sets = self.member[now]
         each = problems([self.row_lists[i] for i in now], self.mean[sets], precision[sets])
@@ -137,6 +183,24 @@ class _Group:
         self.value[now], self.status[now], self.n_steps[now] = ended.value, ended.status, ended.n_steps
         self.posterior[now[usable]] = covariances(ended.information, ended.information)[0][usable]
 
+    def _ahead(
+        self, z: np.ndarray, posterior: np.ndarray, before: _Prior, after: _Prior, rounds: int
+    ) -> tuple[_Prior, np.ndarray]:
+        """The prior to which rounds on parabolas lead, and where everyone will then be."""
+        low, high = limits(self.fitted.space)
+        precision = np.linalg.inv(before[1])
+        information = np.linalg.inv(posterior) - precision
+        # At a maximum the likelihood pulls as much as the prior, the other way.
+        own = np.einsum("nij,nj->ni", information, z) + (z - before[0]) @ precision
+        for _ in range(rounds):
+            precision = np.linalg.inv(after[1])
+            spread = np.linalg.inv(information + precision)
+            z = np.clip(np.einsum("nij,nj->ni", spread, own + precision @ after[0]), low, high)
+            last, after = after, _learned(z, spread)
+            if _moved(last, after) < AHEAD_ENOUGH:
+                break
+        return after, z
+
     def ended(self) -> Ending:
         """Everyone's curvature and likelihood at the end, under the prior of their set."""
         precision = np.linalg.inv(self.covariance)
@@ -144,7 +208,7 @@ class _Group:
         return endings(self.fitted, each, self.z, self.progress)
 
 
-def _learned(z: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _learned(z: np.ndarray, posterior: np.ndarray) -> _Prior:
     mean = z.mean(0)
     away = z - mean
     pseudo = PSEUDO_PEOPLE * PSEUDO_SD**2 * np.eye(z.shape[1])
@@ -152,7 +216,7 @@ def _learned(z: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return mean, (away.T @ away + posterior.sum(0) + pseudo) / (len(z) + PSEUDO_PEOPLE)
 
 
-def _moved(before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray]) -> float:
+def _moved(before: _Prior, after: _Prior) -> float:
     """The largest change in a mean or a spread, in standard units."""
     sd_before, sd_after = (np.sqrt(np.diagonal(covariance)) for _, covariance in (before, after))
     return float(max(np.abs(after[0] - before[0]).max(initial=0), np.abs(sd_after - sd_before).max(initial=0)))
