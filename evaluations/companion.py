@@ -67,7 +67,7 @@ def people(numbers: Sequence[int], agent: str, times: Sequence[int], n_points: i
 
 
 def calibration(
-    n_people: int = 500, times: Sequence[int] = TIMES, agent: str = "stochastic-ucl", n_points: int = 256, processes: int = 2
+    n_people: int = 500, times: Sequence[int] = TIMES, agent: str = "stochastic-ucl", n_points: int = 512, processes: int = 2
 ) -> JsonObject:
     """Coverage of 95 % intervals with its standard error, and tests of uniform ranks, at each time."""
     parts = [list(range(n_people))[k::processes] for k in range(processes)]
@@ -97,7 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=500)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--points", type=int, default=256)
+    parser.add_argument("--points", type=int, default=512)
     parser.add_argument("--agent", action="append")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
