@@ -47,6 +47,7 @@ bench: setup page  ## speed and memory against peers and a floor, into docs/benc
 	$(PYTHON) -m bench.companion
 	@scripts/packages.sh postgresql
 	$(PYTHON) -m bench.study_load
+	$(PYTHON) -m bench.study_advice
 
 setup:
 	@scripts/setup.sh

@@ -15,6 +15,8 @@ from typing import Any
 
 JITTER_S = 0.002
 """How much the clocks of a closed loop vary from one choice to the next: hardly at all, as in the browser."""
+FOLLOW = 0.6
+"""How often people do as advised."""
 
 
 class Connection(asyncio.Protocol):
@@ -75,10 +77,11 @@ def request(path: str, body: dict[str, Any] | None = None, token: str = "") -> b
 
 
 class Participant:
-    """Someone who always clicks a square next to their own."""
+    """Someone who clicks a square next to their own, or often the one that is suggested."""
 
     def __init__(self, connection: Connection, clock_s: float, seed: int) -> None:
         self._connection, self._clock_s, self._rng = connection, clock_s, random.Random(seed)
+        self._advice: dict[str, Any] = {}
         self.token = ""
 
     async def _post(self, path: str, **body: Any) -> Any:
@@ -105,16 +108,38 @@ class Participant:
         x, y = divmod(block["position"], height)
         near = [(x + a, y + b) for a, b in ((0, 1), (1, 0), (0, -1), (-1, 0))]
         x, y = self._rng.choice([(a, b) for a, b in near if 0 <= a < block["width"] and 0 <= b < height])
+        suggested, self._advice = self._advice, {}
+        follows = suggested.get("advised") is not None and self._rng.random() < FOLLOW
         # The study's clock is shorter than the pace, so after a late answer the next choice is not early.
-        goal, clock_ms = x * height + y, block["deadline_ms"]
+        goal, clock_ms = suggested["advised"] if follows else x * height + y, block["deadline_ms"]
         body = {"epoch": self._epoch, "block": block["number"], "trial": block["trial"], "goal": goal}
         body |= {"clicks": [[goal, round(self._rng.uniform(0.2, 0.9) * clock_ms, 1)]], "elapsed_ms": clock_ms}
-        return request("/api/choice", body | {"pauses": 0, "attempt": 1}, self.token)
+        return request("/api/choice", body | {"pauses": 0, "attempt": 1, **suggested}, self.token)
 
     def answered(self, answer: bytes) -> None:
         """Go on from where the answer says."""
         told = json.loads(answer)
         self._block |= {"trial": told["trial"] + 1, "position": told["position"]}
+
+    async def look(self, seen: dict[str, Any]) -> None:
+        """Ask for advice as the clock starts, if there is any, and count whether it comes in time."""
+        block = self._block
+        offered = block.get("advice")
+        if offered is None or block["trial"] < offered["from_trial"]:
+            return
+        began = time.perf_counter()
+        body = {"epoch": self._epoch, "block": block["number"], "trial": block["trial"]}
+        status, answer = await self._connection.ask(request("/api/advice", body, self.token))
+        ms = 1e3 * (time.perf_counter() - began)
+        said = json.loads(answer) if status == 200 else {"arm": None, "reason": "late"}
+        if said["reason"] == "late" or (said["arm"] is not None and ms > min(offered["within_ms"], block["deadline_ms"])):
+            self._advice = {"advice": "late"}
+        elif said["arm"] is None:
+            self._advice = {"advice": said["reason"], "advice_seal": said["seal"]}
+        else:
+            self._advice = {"advised": said["arm"], "advice": said["reason"], "advice_seal": said["seal"]}
+            self._advice |= {"advice_shown_ms": round(ms, 1)}
+        seen["advice"].append([self._advice["advice"], ms])
 
     async def play(self, what: str, due: float, until: float, seen: dict[str, Any], closed: bool) -> None:
         """Send a choice, or a control request, whenever it is due, until `until`; latency counts from when it was due.
@@ -135,6 +160,7 @@ class Participant:
                 seen["seconds"].append(now - due)
                 if what == "choice":
                     self.answered(answer)
+                    await self.look(seen)
             else:
                 seen["errors"].append(f"{status} {answer[:100]!r}")
             due = now + self._clock_s + self._rng.uniform(0, JITTER_S) if closed else max(due + self._clock_s, now)
@@ -149,9 +175,32 @@ class Participant:
             await asyncio.sleep(self._connection.retry_after_s)
 
 
-async def generate(port: int, people: int, clock_s: float, seconds: float, control_s: float, closed: bool = False) -> None:
+async def ready(port: int, clock_s: float) -> None:
+    """Play alone until advice comes in time: until then the adviser compiles its programs."""
+    scout = Participant(Connection(port), clock_s, 0)
+    await scout.arrive()
+    while True:
+        seen: dict[str, Any] = {"put_off": 0, "advice": []}
+        await scout.look(seen)
+        if seen["advice"][0][0] not in ("late", "failed"):
+            return scout.leave()
+        await asyncio.sleep(0.5)
+
+
+async def generate(
+    port: int,
+    people: int,
+    clock_s: float,
+    seconds: float,
+    control_s: float,
+    closed: bool = False,
+    wait_for_advice: bool = False,
+) -> None:
     """Run all phases; prints when each begins and ends, and what was seen in it."""
     n_people = people
+    if wait_for_advice:
+        async with asyncio.timeout(300):
+            await ready(port, clock_s)
     crowd = [Participant(Connection(port), clock_s, number) for number in range(n_people)]
     began = time.perf_counter()
     for group in range(0, n_people, 20):
@@ -163,7 +212,7 @@ async def generate(port: int, people: int, clock_s: float, seconds: float, contr
         ("control after", "control", control_s),
     ):
         say({"phase": name, "begins": True})
-        seen: dict[str, Any] = {"seconds": [], "errors": [], "put_off": 0}
+        seen: dict[str, Any] = {"seconds": [], "errors": [], "put_off": 0, "advice": []}
         processor, began = time.process_time(), time.perf_counter()
         # People's starts are spread over one clock, so that requests come evenly.
         dues = [began + clock_s * (number + 1) / n_people for number in range(n_people)]

@@ -68,6 +68,8 @@ def page(results: dict[str, Any], measured: dict[str, Any]) -> str:
     ]
     if results.get("closed_loop"):
         lines += _closed(results["closed_loop"])
+    if results.get("advice"):
+        lines += _advice(results["advice"])
     if results.get("faults"):
         lines += _faults(results["faults"])
     return "\n".join(lines)
@@ -134,6 +136,37 @@ def _closed(part: dict[str, Any]) -> list[str]:
             )  # fmt: skip
             lines.append(f"| {' | '.join(map(str, cells))} |")
     return [*lines, ""]
+
+
+def _advice(part: dict[str, Any]) -> list[str]:
+    """People with personal advice, beside the same number without."""
+    settings, load = part["settings"], part["load_before"]
+    columns = (
+        "", "choice, ms: p50 / p99 / max", "advice in time", "advice, ms: p50 / p99", "errors", "acknowledged / stored",
+        "processor, share of one core",
+    )  # fmt: skip
+    lines = [
+        "## With advice",
+        "",
+        f"{settings['people']} people with personal advice, in a closed loop with clocks of {settings['clock_s']:g} s,",
+        f"beside as many without; the two took turns of {settings['seconds']:.0f} s on {part['cores']} cores",
+        f"(load {load:.1f} before), with SQLite. {part['processes']} processes at low priority compute advice. In time:",
+        "before the study's deadline, 300 ms after the clock started on the person's side. `python -m bench.study_advice`",
+        "",
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+    ]
+    for kind in ("without", "with"):
+        one = part[kind]
+        given = "{p50:.0f} / {p99:.0f}".format(**one["advice"]) if one["advice"] else ""
+        cells = (
+            f"{kind} advice", "{p50:.1f} / {p99:.1f} / {max:.0f}".format(**one["choice"]),
+            f"{one['in_time']:.1%}" if one["n_advice"] else "", given, one["n_errors"],
+            f"{one['choice']['n']} / {one['stored']}",
+            ", ".join(f"{name} {share:.0%}" for name, share in one["processor_share"].items()),
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return [*lines, "", f"Ratio of the 99th percentiles: {part['ratio_p99']:.2f}.", ""]
 
 
 def _faults(faults: dict[str, Any]) -> list[str]:
