@@ -1,5 +1,7 @@
 from . import agents, tasks, theory
 from .agents import Agent
+from .choices.formats.psych201 import write_psych201
+from .choices.joining import join_choices
 from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
@@ -56,6 +58,7 @@ __all__ = [
     "fit_regret_curves",
     "forecast",
     "group_selection",
+    "join_choices",
     "label_phenotypes",
     "latent_variables",
     "learn_prior",
@@ -76,5 +79,6 @@ __all__ = [
     "tasks",
     "theory",
     "write_choices",
+    "write_psych201",
     "write_report",
 ]

@@ -16,6 +16,7 @@ from explorelab._support.counted import counted
 from explorelab._support.extras import needs
 from explorelab.choices.checks.look import Problem, grouped
 from explorelab.choices.columns import is_empty
+from explorelab.choices.task_file import DataTask
 from explorelab.errors import InputError
 
 LONGEST_HEADER = 100_000
@@ -34,19 +35,26 @@ class Raw:
     source: str
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    task: DataTask | None = None
+    """What the file itself says about the task, if its format does."""
 
 
 def read_raw(path: Path) -> Raw:
     """The rows of the file; raises a one-sentence error if it cannot be read at all."""
     if path.is_dir():
         raise InputError(f"{path}: expected a CSV or Parquet file, but this is a folder.")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the file: {error.strerror or error}.") from None
+    data = bytes_of(path)
     if data[:4] == b"PAR1" or path.suffix in (".parquet", ".pq"):
         return _parquet(data, path)
     return without_blank_rows(_csv(data, path))
+
+
+def bytes_of(path: Path) -> bytes:
+    """The whole file; a one-sentence error if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the file: {error.strerror or error}.") from None
 
 
 def raw_of_frame(frame: pd.DataFrame, source: str = "table", first_row: int = 0) -> Raw:

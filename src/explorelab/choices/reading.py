@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,12 @@ from explorelab._support.written_numbers import Json
 from explorelab.choices.building import build
 from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.checks.schema import conditions_of, look_at
-from explorelab.choices.raw import Raw, raw_of_frame, read_raw
+from explorelab.choices.formats.any_file import read_any
+from explorelab.choices.formats.psych_ds import own_file
+from explorelab.choices.joining import join_choices
+from explorelab.choices.raw import Raw, raw_of_frame
 from explorelab.choices.table import Choices, Exclusion
-from explorelab.choices.task_file import AnyTask, task_of
+from explorelab.choices.task_file import AnyTask, DataTask, columns_of, gaps_of, task_of
 from explorelab.errors import InputError
 
 MOST_LISTED = 20
@@ -71,9 +75,21 @@ class CheckReport:
         }
 
 
+type AnyPath = str | os.PathLike[str]
+
+
 @door
-def read_choices(path: str | os.PathLike[str], task: AnyTask = None) -> Choices:
-    """The choices in a CSV or Parquet file; raises an error that lists everything wrong with it.
+def read_choices(
+    path: AnyPath | Sequence[AnyPath],
+    task: AnyTask = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    gaps: Literal["refused", "missed"] | None = None,
+) -> Choices:
+    """The choices in a file; raises an error that lists everything wrong with it.
+
+    Read are CSV and Parquet, text files of hBayesDM, jsPsych's JSON (.json), transcripts in the form of Psych-201 (.jsonl),
+    and Psych-DS folders. Several files are joined, with the condition `dataset`; see `join_choices`.
 
     A missed trial (missed = 1) is not scored, and is learned from only if it has an arm and a reward. A forced trial is
     learned from but not scored.
@@ -81,32 +97,101 @@ def read_choices(path: str | os.PathLike[str], task: AnyTask = None) -> Choices:
     Parameters
     ----------
     path
-        File with one row per trial.
+        File with one row per trial, a Psych-DS folder, or several of them.
     task
         Description of the arms: a TOML file (by default the one next to the data, choices.toml for choices.csv), a table
         of the same settings, or a task that can be simulated. Without any, the arms are inferred, and the choices' `note`
         says so.
+    columns
+        The file's names of columns that differ from the names here, such as {"participant": "subjID", "arm": "choice"}.
+    gaps
+        What it means that a trial number is skipped: "refused" is an error, "missed" a trial that was missed.
     """
-    return _choices(check_choices(path, task))
+    return _choices(check_choices(path, task, columns=columns, gaps=gaps))
 
 
 @door
-def check_choices(path: str | os.PathLike[str], task: AnyTask = None) -> CheckReport:
-    """Check a CSV or Parquet file and return problems, warnings, exclusions, notes, counts and, if it is fine, the choices.
+def check_choices(
+    path: AnyPath | Sequence[AnyPath],
+    task: AnyTask = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    gaps: Literal["refused", "missed"] | None = None,
+) -> CheckReport:
+    """Check a file of choices and return problems, warnings, exclusions, notes, counts and, if it is fine, the choices.
 
     Parameters
     ----------
     path
-        File to check.
+        File or folder to check, or several of them.
     task
         Description of the task, as in `read_choices`.
+    columns, gaps
+        How the file is written, as in `read_choices`.
     """
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    reports = [_checked(Path(one), task, columns, gaps) for one in paths]
+    return reports[0] if len(reports) == 1 else _together(paths, reports)
+
+
+def _checked(path: Path, task: AnyTask, columns: Mapping[str, str] | None, gaps: str | None) -> CheckReport:
     source = os.fspath(path)
     try:
-        known = task_of(task, Path(path))
-        return _report(look_at(read_raw(Path(path)), known), source)
+        file = own_file(path) if path.is_dir() else path
+        known = task_of(task, file)
+        known = replace(
+            known,
+            columns=known.columns if columns is None else columns_of(columns),
+            gaps=known.gaps if gaps is None else gaps_of(gaps),
+        )
+        raw = read_any(file, known.columns)
+        return _report(look_at(raw, _with_own(known, raw.task)), source)
     except InputError as error:
         return CheckReport(source, [Problem("", str(error).rstrip("."))])
+
+
+def _with_own(known: DataTask, own: DataTask | None) -> DataTask:
+    """What is known of the task, with what the file's format says where nothing else does."""
+    if own is None:
+        return known
+    layout = known.layout if known.layout is not None else own.layout
+    return replace(known, layout=layout, first_arm=known.first_arm or own.first_arm)
+
+
+def _together(paths: Sequence[AnyPath], reports: list[CheckReport]) -> CheckReport:
+    """One report on several files."""
+    sources = [os.fspath(path) for path in paths]
+    source = ", ".join(sources)
+    if not reports:
+        return CheckReport("", [Problem("", "expected at least one file of choices, got none")])
+    problems, warnings = (
+        [replace(one, message=f"{report.source}: {one.message}") for report in reports for one in getattr(report, kind)]
+        for kind in ("problems", "warnings")
+    )
+    exclusions = [one for report in reports for one in report.exclusions]
+    notes = [f"{report.source}: {note}" for report in reports for note in report.notes]
+    there = [report.choices for report in reports if report.choices is not None]
+    if len(there) < len(reports):
+        return CheckReport(source, problems, warnings, exclusions, notes)
+    try:
+        joined = join_choices(dict(zip(_names(sources), there, strict=True)))
+    except InputError as error:
+        return CheckReport(source, [Problem("", str(error).rstrip("."))], notes=notes)
+    names = [name for name in reports[0].counts if name != "arms"]
+    counts = {name: sum(report.counts[name] for report in reports) for name in names} | {"arms": joined.layout.n_arms}
+    return CheckReport(source, problems, warnings, exclusions, notes, counts, joined)
+
+
+def _names(sources: list[str]) -> list[str]:
+    """A short name for each file: its stem, or as much of its path as tells them apart."""
+    parts = [Path(source).with_suffix("").parts for source in sources]
+    if len(set(parts)) < len(parts):
+        raise InputError("expected different files to join, got one of them twice.")
+    for n in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(part[-n:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return sources
 
 
 @door

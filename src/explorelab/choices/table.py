@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ import pandas as pd
 from explorelab._support.counted import counted, plural
 from explorelab.tasks.places import distances_between, walks_between
 
+N_IN_NOTEBOOK = 8
+"""Rows that a notebook shows."""
 NOWHERE = -1
 """The arm of a trial without one, and the position of a person who has not chosen yet."""
 
@@ -135,6 +138,13 @@ class Choices:
         parts = [people, blocks, f"{trials}, {int(self.scored.sum()):,} of them scored", arms]
         parts += [f"{len(self.exclusions)} left out"] if self.exclusions else []
         return f"<Choices{f' from {self.source}' if self.source else ''}: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the summary, and the first rows."""
+        from explorelab.choices.writing import frame_of
+
+        first = frame_of(self.rows(slice(0, 1))).head(N_IN_NOTEBOOK) if self.n_rows else pd.DataFrame()
+        return f"<p>{escape(repr(self)[1:-1])}</p>{first.to_html(index=False, na_rep='')}"
 
     def __post_init__(self) -> None:
         """Treat trials with only one arm on offer as forced, so that they are not scored."""

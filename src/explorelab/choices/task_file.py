@@ -9,6 +9,7 @@ horizon = 90                   # how many trials a block should have
 first_arm = 1                  # if arms count from 1; first_xy = 1 if x and y do
 players = "people"             # or "robots", "simulated": who made the choices
 columns = { participant = "subject", arm = "choice" }
+gaps = "missed"                # if trials that were missed have no rows: numbers that are skipped count as missed
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from explorelab._support import checks
 from explorelab._support.checks import Unchecked
 from explorelab._support.toml_file import SettingError, read_toml, shown, told_where
 from explorelab.choices.checks.column_names import COLUMNS
+from explorelab.choices.checks.gaps import GAPS, REFUSED
 from explorelab.choices.table import PLAYERS, Layout
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task
@@ -54,6 +56,8 @@ class DataTask:
     first_xy: int = 0
     columns: Mapping[str, str] = field(default_factory=dict)
     """The file's names of columns that differ from the names here."""
+    gaps: str = REFUSED
+    """What a number means that is skipped between two trials: one of `GAPS`."""
     start: int | str | None = None
     """Arm (from 0) where people stand before a block's first trial, or the column that gives it (file's numbering)."""
     notes: tuple[str, ...] = ()
@@ -113,7 +117,8 @@ def task_from_table(table: Mapping[str, Unchecked], folder: Path = Path()) -> Da
         horizon=checks.whole("horizon", table["horizon"], at_least=1) if "horizon" in table else None,
         first_arm=first_arm,
         first_xy=checks.whole("first_xy", table.get("first_xy", 0), at_least=0),
-        columns=_columns(table.get("columns", {})),
+        columns=columns_of(table.get("columns", {})),
+        gaps=gaps_of(table.get("gaps", REFUSED)),
         start=told.start,
         notes=(f"Settings that only simulate needs were ignored: {', '.join(unused)}.",) if unused else (),
         note=told.note,
@@ -131,7 +136,14 @@ def _players(value: object) -> str:
     return str(value)
 
 
-def _columns(columns: object) -> dict[str, str]:
+def gaps_of(value: object) -> str:
+    """What skipped numbers of trials mean, checked."""
+    checks.one_of("gaps", value, GAPS)
+    return str(value)
+
+
+def columns_of(columns: object) -> dict[str, str]:
+    """The file's names of columns, checked."""
     if not isinstance(columns, Mapping):
         raise InputError(f'columns must say what the file calls each, as {{ arm = "choice" }}, got {shown(columns)}.')
     for name, value in columns.items():

@@ -14,7 +14,14 @@ import typer
 
 from explorelab.errors import InterruptedByUserError
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file of choices, one row per trial.")]
+Data = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...",
+        help="File of choices, one row per trial: CSV, Parquet, hBayesDM's text, jsPsych's JSON, Psych-201's JSON lines, or "
+        "a Psych-DS folder. Several are joined, with the condition dataset.",
+    ),
+]
 Task = Annotated[Path | None, typer.Option(help="TOML file describing the task; default: the one next to DATA.")]
 Starts = Annotated[int, typer.Option(help="Number of starting points per person.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.")]

@@ -55,16 +55,18 @@ def loaded(path: Path | None) -> xr.DataTree | None:
     return None if path is None else load_fit(path)
 
 
-def source_of(fit: xr.DataTree | None) -> Path:
-    """The file of choices that the fit was made from, if it still exists."""
+def source_of(fit: xr.DataTree | None) -> list[Path]:
+    """The file of choices that the fit was made from, or several, if they still exist."""
     source = "" if fit is None else str(fit.attrs.get("source", ""))
     if not source:
         raise InputError(
             "recovery needs choices whose blocks simulated people can play: give --data, or --like with a saved fit."
         )
-    if not Path(source).is_file():
-        raise InputError(f"{source}, which the fit was made from, no longer exists: give --data.")
-    return Path(source)
+    files = [Path(source)] if Path(source).exists() else [Path(part) for part in source.split(", ")]
+    for file in files:
+        if not file.exists():
+            raise InputError(f"{file}, which the fit was made from, no longer exists: give --data.")
+    return files
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 from explorelab._support.door import door
 from explorelab._support.progress import steps
 from explorelab._support.whole_folders import nearest_folder, workshop
-from explorelab.choices.reading import CheckReport, check_choices
+from explorelab.choices.reading import AnyPath, CheckReport, check_choices
 from explorelab.choices.table import Choices
 from explorelab.choices.task_file import AnyTask
 from explorelab.errors import InputError
@@ -27,7 +27,7 @@ from explorelab.report.section import Section
 
 @door
 def write_report(
-    choices: Choices | str | os.PathLike[str],
+    choices: Choices | AnyPath | Sequence[AnyPath],
     out: Path | str = "report.html",
     *,
     task: AnyTask = None,
@@ -49,7 +49,7 @@ def write_report(
     Parameters
     ----------
     choices
-        File of choices, or choices that have been read.
+        File of choices, several of them, or choices that have been read.
     out
         HTML file to write.
     task
@@ -74,7 +74,7 @@ def write_report(
         Whether to show progress; by default only on a terminal.
     """
     place = place_for(out, figures)
-    read, check, path = _read(choices, task)
+    read, check, paths = _read(choices, task)
     settings = settings_for(read, agents, agent, method, within, n_starts, seed, quick)
     step = steps(STEPS + 1, progress)
     found = analysed(read, settings, check, step, progress)
@@ -83,34 +83,34 @@ def write_report(
         "task": _task_name(task), "agents": ",".join(settings.models), "agent": agent, "method": method, "within": within,
         "starts": n_starts, "seed": seed, "quick": quick, "figures": None if figures is None else place.link("").rstrip("/"),
     }  # fmt: skip
-    told = repeat.command(path, place.page, given)
-    _write(found, place, told, _fingerprints(path, task))
+    told = repeat.command(paths, place.page, given)
+    _write(found, place, told, {name: sha for path in paths for name, sha in _fingerprints(path, task).items()})
     return place.page
 
 
-def _read(choices: object, task: AnyTask) -> tuple[Choices, CheckReport | None, Path | None]:
+def _read(choices: object, task: AnyTask) -> tuple[Choices, CheckReport | None, tuple[Path, ...]]:
     if isinstance(choices, Choices):
-        return choices, None, None
-    if not isinstance(choices, str | os.PathLike):
+        return choices, None, ()
+    given = choices if isinstance(choices, list | tuple) else [choices]
+    several = [one for one in given if isinstance(one, str | os.PathLike)]
+    if not several or len(several) < len(given):
         raise InputError(f"choices must be a file or the result of read_choices, got {type(choices).__name__}.")
-    check = check_choices(choices, task)
+    check = check_choices(several, task)
     if check.choices is None:
         raise InputError(check.message())
-    path = Path(choices)
-    return replace(check.choices, source=path.name), check, path
+    paths = tuple(Path(one) for one in several)
+    return replace(check.choices, source=", ".join(path.name for path in paths)), check, paths
 
 
 def _task_name(task: AnyTask) -> str | None:
     return Path(task).name if isinstance(task, str | os.PathLike) else None
 
 
-def _fingerprints(path: Path | None, task: AnyTask) -> dict[str, str]:
+def _fingerprints(path: Path, task: AnyTask) -> dict[str, str]:
     """The SHA-256 of each file that was read, by name."""
-    if path is None:
-        return {}
     beside = Path(task) if isinstance(task, str | os.PathLike) else path.with_suffix(".toml")
     if not beside.is_file():
-        return {path.name: repeat.fingerprint(path)}
+        return {path.name: repeat.fingerprint(path)} if path.is_file() else {}
     named = tomllib.loads(beside.read_text(encoding="utf-8-sig")).get("task", {})
     more = [beside.parent / named[key] for key in ("means", "coordinates") if isinstance(named.get(key), str)]
     return {each.name: repeat.fingerprint(each) for each in (path, beside, *more) if each.is_file()}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,9 +22,9 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
-def command(data: Path | None, out: Path, given: Mapping[str, object]) -> str:
+def command(data: Sequence[Path], out: Path, given: Mapping[str, object]) -> str:
     """The command that reproduces this report."""
-    words = ["explorelab", "report", data.name if data is not None else "choices.csv", "--out", out.name]
+    words = ["explorelab", "report", *([path.name for path in data] or ["choices.csv"]), "--out", out.name]
     for name, value in given.items():
         if value is True:
             words.append(f"--{name}")

@@ -41,7 +41,7 @@ from explorelab.tasks.task import Task, bandit, on_graph, with_costs, with_noise
 
 GRAPH = ("graph", "directed", "start")
 COSTS = ("costs", "cost_kind", "cost_scale")
-CHOICES_KEYS = ("means_by", "horizon", "first_arm", "first_xy", "columns", "players")
+CHOICES_KEYS = ("means_by", "horizon", "first_arm", "first_xy", "columns", "gaps", "players")
 """Settings of the table beside a file of choices that say how the file is written."""
 FILE_KEYS = ("means", "coordinates", "graph", "costs")
 """Settings that may name a file."""

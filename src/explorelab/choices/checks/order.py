@@ -38,7 +38,7 @@ def check_order(look: Look, trials: Trials) -> None:
     report(
         step > 1,
         "expected every trial of a block, got trial {trial} of {of} right after trial {before}",
-        "Was a missed trial left out? Keep its row, with missed = 1.",
+        'Was a missed trial left out? Keep its row, with missed = 1, or set gaps = "missed" in the task file.',
     )
     _check_first(look, trials, at[first])
     _check_length(look, trials, at, first)

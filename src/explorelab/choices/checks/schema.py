@@ -14,6 +14,7 @@ import pandas as pd
 
 from explorelab.choices.checks import arms, order, values
 from explorelab.choices.checks.column_names import ALSO_CALLED, COLUMNS, how_to_rename, near
+from explorelab.choices.checks.gaps import MISSED, without_gaps
 from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.raw import Raw, raw_of_frame
 from explorelab.choices.task_file import AnyTask, DataTask, task_of
@@ -29,7 +30,11 @@ def problems(frame: pd.DataFrame, task: AnyTask = None) -> list[Problem]:
 
 def look_at(raw: Raw, task: DataTask) -> Look:
     """The file examined: its problems, warnings and notes, and its rows as arrays."""
-    look = Look(_renamed(raw, task), raw.rows, task, [*raw.problems], notes=[*raw.notes, *task.notes])
+    frame, rows, notes = _renamed(raw, task), raw.rows, [*raw.notes, *task.notes]
+    if task.gaps == MISSED:
+        frame, rows, more = without_gaps(frame, rows)
+        notes += more
+    look = Look(frame, rows, task, [*raw.problems], notes=notes)
     _check_names(look, raw)
     if len(raw.rows) == 0:
         if not any(problem.row is not None for problem in look.problems):

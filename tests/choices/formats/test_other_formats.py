@@ -1,0 +1,289 @@
+"""Files as others write them: hBayesDM's text, jsPsych's JSON, Psych-DS folders, Psych-201's JSON lines, several at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import explorelab as xl
+from explorelab.errors import InputError
+
+pytestmark = pytest.mark.quick
+
+ROWS = pd.DataFrame(
+    {
+        "participant": ["a"] * 4 + ["b"] * 4,
+        "block": [1, 1, 2, 2] * 2,
+        "trial": [1, 2] * 4,
+        "arm": [0, 2, 1, 1, 2, 0, 0, 1],
+        "reward": [1.5, 2.0, -3.0, 4.0, 5.25, 6.0, 1e-7, 1e6],
+        "group": ["old"] * 4 + ["new"] * 4,
+    }
+)
+
+
+def same(one: xl.Choices, other: xl.Choices) -> None:
+    assert one.participants == other.participants
+    for name in ("arm", "reward", "observed", "scored", "present"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    assert one.layout.n_arms == other.layout.n_arms
+
+
+def test_hbayesdm_outcomes_and_gains(tmp_path: Path) -> None:
+    outcome = pd.DataFrame({"subjID": [7, 7, 8, 8], "choice": [1, 4, 2, 2], "outcome": [1, -1, 0, 1]})
+    outcome.to_csv(tmp_path / "bandit.txt", sep="\t", index=False)
+    read = xl.read_choices(tmp_path / "bandit.txt")
+    np.testing.assert_array_equal(read.arm, [[0, 3], [1, 1]])
+    np.testing.assert_array_equal(read.reward, [[1, -1], [0, 1]])
+    assert (read.participants, read.layout.n_arms) == (("7", "8"), 4)
+
+    for sign in (-1, 1):
+        gains = outcome.drop(columns="outcome").assign(gain=[50, 0, 100, 0], loss=sign * np.array([0, 25, 50, 0]))
+        gains.to_csv(tmp_path / "gains.txt", sep="\t", index=False)
+        np.testing.assert_array_equal(xl.read_choices(tmp_path / "gains.txt").reward, [[50, -25], [50, 0]])
+
+    gains.assign(loss=[0, "much", 0, 0]).to_csv(tmp_path / "gains.txt", sep="\t", index=False)
+    with pytest.raises(InputError, match="row 3, column loss: expected a number, got 'much'"):
+        xl.read_choices(tmp_path / "gains.txt")
+
+
+def test_a_file_that_only_looks_like_hbayesdm_is_read_as_its_columns_say(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"subjID": [7, 7], "t": [1, 2], "choice": [0, 1], "outcome": [1, 2]})
+    frame.to_csv(tmp_path / "own.csv", index=False)
+    columns = {"participant": "subjID", "arm": "choice", "reward": "outcome", "trial": "t"}
+    read = xl.read_choices(tmp_path / "own.csv", columns=columns)
+    np.testing.assert_array_equal(read.arm, [[0, 1]])
+
+
+def plugin_block(**more: object) -> dict[str, object]:
+    lists = {
+        "trial": [0, 1, 2],
+        "arm": [1, 1, 3],
+        "goal": [1, 2, 3],
+        "reward": [1.0, 2.0, 3.5],
+        "missed": [False, True, False],
+    }
+    return {"trial_type": "grid-bandit", "trial_index": 3, **lists, "complete": True, **more}
+
+
+def test_data_of_the_plugin(tmp_path: Path) -> None:
+    session = [
+        {"trial_type": "instructions", "rt": 3000, "subject": "P1"},
+        plugin_block(width=2, height=2, dynamic="travel"),
+        plugin_block(width=2, height=2, dynamic="standard"),
+    ]
+    (tmp_path / "data.json").write_text(json.dumps(session))
+    read = xl.read_choices(tmp_path / "data.json")
+    assert read.participants == ("P1",)
+    assert read.layout.shape == (2, 2)
+    assert list(read.conditions["dynamic"]) == ["travel", "standard"]
+    np.testing.assert_array_equal(read.scored, [[True, False, True]] * 2)
+    np.testing.assert_array_equal(read.observed, np.ones((2, 3), bool))
+
+    short = plugin_block(arm=[1, 2])
+    (tmp_path / "data.json").write_text(json.dumps([short]))
+    with pytest.raises(
+        InputError, match=r"data.json, data, block 1: expected lists trial, arm and reward of one length, got"
+    ):
+        xl.read_choices(tmp_path / "data.json")
+
+
+@pytest.mark.parametrize("form", ["list of lists", "lines"])
+def test_several_people_in_one_file_of_jspsych(tmp_path: Path, form: str) -> None:
+    people = [
+        [{"trial_type": "html", "stimulus": "Hello"}, *({"response": arm, "reward": arm + n} for arm in (0, 1, 1))]
+        for n in range(2)
+    ]
+    text = json.dumps(people) if form == "list of lists" else "\n".join(map(json.dumps, people))
+    (tmp_path / "data.json").write_text(text)
+    report = xl.check_choices(tmp_path / "data.json", columns={"arm": "response"})
+    assert report.choices is not None
+    assert report.choices.participants == ("data 1", "data 2")
+    np.testing.assert_array_equal(report.choices.reward, [[0, 1, 1], [1, 2, 2]])
+    assert any("Left out: 2 objects" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "got an empty one"),
+        ("[]", "expected a list of jsPsych's trials, got an empty one"),
+        ('{"a": 1}', "expected a list of jsPsych's trials, each an object, got"),
+        ("[1, 2]", "got a list with 1 in it"),
+        ('[{"choice": 1, "outcome": 2}]', "Is it 'outcome'"),
+        ("[{", "cannot be read as JSON"),
+    ],
+)
+def test_json_that_is_not_jspsychs(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "data.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        xl.read_choices(tmp_path / "data.json")
+
+
+def test_a_psych_ds_folder(tmp_path: Path) -> None:
+    (tmp_path / "dataset_description.json").write_text("{}")
+    data = tmp_path / "data" / "raw"
+    data.mkdir(parents=True)
+    for who, rows in ROWS.groupby("participant"):
+        rows.drop(columns="participant").to_csv(data / f"subject-{who}_task-bandit_data.csv", index=False)
+    pd.DataFrame({"question": ["q"], "answer": [1]}).to_csv(data / "study-survey_data.csv", index=False)
+    read = xl.check_choices(tmp_path)
+    assert read.choices is not None, read.message()
+    same(read.choices, xl.choices_from_frame(ROWS))
+    assert set(read.choices.conditions["task"]) == {"bandit"}
+    assert any("study-survey_data.csv" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("there", ["nothing", "description", "survey"])
+def test_a_folder_without_choices(tmp_path: Path, there: str) -> None:
+    if there != "nothing":
+        (tmp_path / "dataset_description.json").write_text("{}")
+    if there == "survey":
+        (tmp_path / "data").mkdir()
+        pd.DataFrame({"question": ["q"], "answer": [1]}).to_csv(tmp_path / "data" / "study-x_data.csv", index=False)
+    message = {"nothing": "got no dataset_description", "description": "got no files data", "survey": "a column reward, got"}
+    with pytest.raises(InputError, match=message[there]):
+        xl.read_choices(tmp_path)
+
+
+def test_psych201_there_and_back(tmp_path: Path) -> None:
+    frame = ROWS.assign(reaction_time_ms=np.arange(8) * 100.0, missed=[0] * 7 + [1], forced=[1] + [0] * 7)
+    frame.loc[7, ["arm", "reward", "reaction_time_ms"]] = np.nan
+    choices = xl.choices_from_frame(frame)
+    file = xl.write_psych201(choices, tmp_path / "prompts.jsonl", experiment="tried")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["participant"] for line in lines] == ["a", "b"]
+    assert {line["experiment"] for line in lines} == {"tried"}
+    assert lines[0]["text"].count("<<") == 3  # one of four was forced
+    assert lines[0]["RTs"] == [100, 200, 300]
+    read = xl.read_choices(file)
+    same(read, choices)
+    assert list(read.conditions["group"]) == list(choices.conditions["group"])
+
+
+def test_psych201_keeps_the_names_of_arms(tmp_path: Path) -> None:
+    names = np.array(["red", "green", "blue"], object)
+    choices = xl.choices_from_frame(ROWS.assign(arm=names[ROWS.arm]), {"arms": list(names)})
+    read = xl.read_choices(xl.write_psych201(choices, tmp_path / "prompts.jsonl"))
+    same(read, choices)
+    assert read.layout.arm_names == tuple(names)
+
+
+def test_a_transcript_by_somebody_else(tmp_path: Path) -> None:
+    text = (
+        "You choose between two machines labelled V and C.\n\nGame 1:\n"
+        "You are instructed to press C and get 61 points.\nYou press <<V>> and get -4.5 points.\n"
+        "You press <<C>>. You receive 12 points.\n\nGame 2:\nYou press <<V>> and get 3 points.\n"
+    )
+    lines = [{"text": text, "experiment": "x/exp1.csv", "participant": i, "age": 20 + i} for i in range(2)]
+    lines[1]["text"] = text.replace("V", "K").replace("C", "B")
+    (tmp_path / "prompts.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    report = xl.check_choices(tmp_path / "prompts.jsonl")
+    assert report.choices is not None, report.message()
+    assert any("People's arms have different names" in note for note in report.notes)
+    np.testing.assert_array_equal(report.choices.arm[:2], [[1, 0, 1], [0, -1, -1]])
+    np.testing.assert_array_equal(report.choices.arm[2:], report.choices.arm[:2])
+    np.testing.assert_array_equal(report.choices.reward[0], [61, -4.5, 12])
+    np.testing.assert_array_equal(report.choices.scored[0], [False, True, True])
+    assert list(report.choices.conditions["age"]) == [20, 20, 21, 21]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "got an empty file"),
+        ("{", "line 1: cannot be read as JSON"),
+        ('{"text": "You press <<A>> and get 1 point."}', "line 1: expected an object with text, experiment and participant"),
+        ('{"text": "Nothing.", "participant": 1}', "line 1: expected choices between << and >>"),
+        (
+            '{"text": "You press <<A>>, 1 point.", "participant": 1, "RTs": [1, 2]}',
+            "expected as many RTs as choices, 1, got 2",
+        ),
+    ],
+)
+def test_lines_that_are_not_psych201s(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "prompts.jsonl").write_text(text)
+    with pytest.raises(InputError, match=message):
+        xl.read_choices(tmp_path / "prompts.jsonl")
+
+
+def test_psych201_refuses_marks_in_instructions_and_other_names(tmp_path: Path) -> None:
+    choices = xl.choices_from_frame(ROWS)
+    with pytest.raises(InputError, match="instructions must not contain <<"):
+        xl.write_psych201(choices, tmp_path / "p.jsonl", instructions="Press <<A>>.")
+    with pytest.raises(InputError, match=r"expected a name ending in .jsonl"):
+        xl.write_psych201(choices, tmp_path / "p.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_several_files_are_joined_with_the_data_set_as_a_condition(tmp_path: Path) -> None:
+    ROWS.to_csv(tmp_path / "one.csv", index=False)
+    longer = pd.concat([ROWS, ROWS.query("trial == 2").assign(trial=3)]).drop(columns="group")
+    longer.assign(participant=longer.participant.replace("b", "c"), age=30).to_csv(tmp_path / "two.csv", index=False)
+    task = {"arms": 3}
+    joined = xl.read_choices([tmp_path / "one.csv", tmp_path / "two.csv"], task)
+    parts = [xl.read_choices(tmp_path / f"{name}.csv", task) for name in ("one", "two")]
+    assert joined.participants == ("one/a", "b", "two/a", "c")
+    assert list(joined.conditions["dataset"]) == ["one"] * 4 + ["two"] * 4
+    assert list(joined.conditions["group"]) == ["old", "old", "new", "new", "", "", "", ""]
+    np.testing.assert_array_equal(joined.conditions["age"], [np.nan] * 4 + [30.0] * 4)
+    for part, rows in zip(parts, (slice(0, 4), slice(4, 8)), strict=True):
+        cut = joined.rows(rows)
+        for name in ("arm", "reward", "observed", "scored", "present"):
+            np.testing.assert_array_equal(getattr(cut, name), getattr(part, name))
+
+
+def test_data_sets_that_do_not_go_together(tmp_path: Path) -> None:
+    ROWS.to_csv(tmp_path / "one.csv", index=False)
+    (ROWS.assign(arm=0)).to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(InputError, match=r"differ in the numbers of arms: 3 and 1"):
+        xl.read_choices([tmp_path / "one.csv", tmp_path / "two.csv"])
+    with pytest.raises(InputError, match="one of them twice"):
+        xl.read_choices([tmp_path / "one.csv", tmp_path / "one.csv"])
+    with pytest.raises(InputError, match="at least one file"):
+        xl.read_choices([])
+    (tmp_path / "two.csv").write_text("participant,trial\n1,1\n")
+    with pytest.raises(InputError, match=r"two.csv: expected a column 'reward'"):
+        xl.read_choices([tmp_path / "one.csv", tmp_path / "two.csv"])
+    with pytest.raises(InputError, match="sets must"):
+        xl.join_choices({"a": 3})  # type: ignore[dict-item]
+    both = xl.choices_from_frame(ROWS.assign(dataset="x"))
+    with pytest.raises(InputError, match="already: rename it"):
+        xl.join_choices({"a": both, "b": both})
+
+
+def test_gaps_are_missed_trials_if_asked(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "participant": ["a"] * 3 + ["b"] * 3,
+            "trial": [1, 3, 6, 2, 3, 4],
+            "arm": [0, 1, 0, 1, 1, 0],
+            "reward": [1.0, 2, 3, 4, 5, 6],
+            "age": [30] * 3 + [40] * 3,
+        }
+    )
+    file = tmp_path / "choices.csv"
+    frame.to_csv(file, index=False)
+    with pytest.raises(InputError, match='or set gaps = "missed"'):
+        xl.read_choices(file)
+    read = xl.read_choices(file, gaps="missed")
+    np.testing.assert_array_equal(read.arm, [[0, -1, 1, -1, -1, 0], [-1, 1, 1, 0, -1, -1]])
+    np.testing.assert_array_equal(read.present.sum(1), [6, 4])
+    np.testing.assert_array_equal(read.scored.sum(1), [3, 3])
+    assert list(read.conditions["age"]) == [30, 40]
+    (tmp_path / "choices.toml").write_text('[task]\narms = 2\ngaps = "missed"\n')
+    same(xl.read_choices(file), read)
+    with pytest.raises(InputError, match="gaps"):
+        xl.read_choices(file, gaps="filled")  # type: ignore[arg-type]
+
+
+def test_a_notebook_shows_a_table() -> None:
+    choices = xl.choices_from_frame(ROWS.assign(group="<b>"))
+    shown = choices._repr_html_()
+    assert "2 participants, 4 blocks, 8 trials" in shown
+    assert "<table" in shown
+    assert "<b>" not in shown.split("<table")[1].replace("&lt;b&gt;", "")
