@@ -99,6 +99,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "simulate_choices": ([choices, who, {"win_stay": 0.5, "lose_shift": 0.5}], {"progress": False}),
         "grid": ([[[0.0, 1.0], [1.0, 2.0]]], {}),
         "integer_noise": ([2], {}),
+        "join_choices": ([{"one": choices, "two": choices}], {}),
         "landscape": (["B"], {}),
         "latent_variables": ([choices, None, fit], {"progress": False}),
         "line": ([[0.0, 1.0]], {}),
@@ -121,6 +122,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "with_costs": ([TASK], {}),
         "with_habits": ([xl.agents.stochastic_ucl(temperature=1.0), "lapse"], {}),
         "with_noise": ([TASK, 1.0], {}),
+        "write_psych201": ([choices, folder / "prompts.jsonl"], {}),
         "write_choices": ([choices, folder / "again.csv"], {}),
     }
 

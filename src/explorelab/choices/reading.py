@@ -80,7 +80,7 @@ type AnyPath = str | os.PathLike[str]
 
 @door
 def read_choices(
-    path: AnyPath | Sequence[AnyPath],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     task: AnyTask = None,
     *,
     columns: Mapping[str, str] | None = None,
@@ -112,7 +112,7 @@ def read_choices(
 
 @door
 def check_choices(
-    path: AnyPath | Sequence[AnyPath],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     task: AnyTask = None,
     *,
     columns: Mapping[str, str] | None = None,

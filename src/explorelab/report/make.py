@@ -11,7 +11,7 @@ from pathlib import Path
 from explorelab._support.door import door
 from explorelab._support.progress import steps
 from explorelab._support.whole_folders import nearest_folder, workshop
-from explorelab.choices.reading import AnyPath, CheckReport, check_choices
+from explorelab.choices.reading import CheckReport, check_choices
 from explorelab.choices.table import Choices
 from explorelab.choices.task_file import AnyTask
 from explorelab.errors import InputError
@@ -27,7 +27,7 @@ from explorelab.report.section import Section
 
 @door
 def write_report(
-    choices: Choices | AnyPath | Sequence[AnyPath],
+    choices: Choices | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: Path | str = "report.html",
     *,
     task: AnyTask = None,
