@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 
 import explorelab as xl
 from explorelab.paper import EXHIBITS, reproduce
-from explorelab.paper.exhibit import Effort
+from explorelab.paper.exhibit import Effort, Entry
 from explorelab.plots.style import PALETTE, Drawing, names_at_ends, power_of_ten, save, style
 from tests.support.quick_programs import compiled_quickly
 
@@ -278,3 +278,43 @@ def test_the_transition_cost_of_trajectories_is_that_of_the_simulator():
     total, among = _costs_of(runs["choice"].values, task, np.array([50, 200]))
     np.testing.assert_allclose(total, runs["cost"].sel(time=[50, 200]), rtol=1e-6)
     assert (among == 0).all()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("entry", EXHIBITS, ids=lambda entry: entry.name)
+def test_a_figure_is_found_by_its_names_and_numbers(entry: Entry) -> None:
+    for name in (entry.name, entry.short, *map(str, entry.figures), *(f"figure-{number}" for number in entry.figures)):
+        assert MODULE.chosen([name]) == (entry,)
+
+
+def test_one_figure_leaves_a_whole_reproduction_alone(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("whole")
+    page = reproduce(tmp_path, only=["10"], given={"horizon": 40, "replicates": 3}, progress=False)
+    assert page.name == "block-regret.html"
+    assert (tmp_path / "index.html").read_text() == "whole"
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        f"05-block-regret.{kind}" for kind in ("png", "svg", "csv")
+    }
+    text = page.read_text(encoding="utf-8")
+    assert "--only block-regret -s horizon=40 -s replicates=3" in text
+    assert "T = 40" in text.replace("\xa0", " ")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("only", "given", "message"),
+    [
+        (["block-regrets"], {}, "block-regret"),
+        ([], {}, "at least one figure"),
+        (["landscapes"], {"horizon": 90}, "landscapes simulates nothing, so it has no horizon to change"),
+        (["10"], {"horizont": 90}, "did you mean 'horizon'"),
+        (["10"], {"horizon": 2}, "horizon must be"),
+        (["10"], {"replicates": "many"}, "replicates must be"),
+    ],
+)
+def test_a_figure_that_cannot_be_made_is_refused(
+    tmp_path: Path, only: list[str], given: dict[str, object], message: str
+) -> None:
+    with pytest.raises(xl.InputError, match=message):
+        reproduce(tmp_path / "out", only=only, given=given, progress=False)
+    assert not (tmp_path / "out").exists()

@@ -84,10 +84,21 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")] = Path("out"),
     seed: Annotated[int, typer.Option(help="Same seed, same figures.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Use few replicates: a preview, not a result.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated figures, by name (block-regret) or by number in the paper (10); default: all."),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change horizon or replicates: -s horizon=5000."),
+    ] = None,
 ) -> None:
     """Reproduce the paper's simulations: figures and data on one page, OUT/index.html."""
+    from explorelab._support.name_value import name_and_value
     from explorelab.paper import reproduce as make
 
+    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
+    given = dict(name_and_value("--set", text) for text in setting or [])
     with long_work():
-        page = make(out, seed=seed, quick=quick)
+        page = make(out, seed=seed, quick=quick, only=names, given=given)
     print(f"Wrote {page}")

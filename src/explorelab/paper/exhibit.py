@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -17,6 +18,9 @@ from explorelab.simulation.simulate import Keep, simulate
 from explorelab.tasks import Task
 
 QUICK_REPLICATES = 12
+CHANGEABLE = ("horizon", "replicates")
+"""What can be changed of a figure that simulates something."""
+SHORTEST = {"horizon": 8, "replicates": 2}
 
 
 class Options(TypedDict, total=False):
@@ -33,14 +37,16 @@ class Effort(NamedTuple):
     seed: int = 0
     quick: bool = False
     """Few replicates and short horizons: to see that everything works, not to measure anything."""
+    given: Mapping[str, int] = MappingProxyType({})
+    """Horizon and replicates that were asked for instead of a figure's own: some of `CHANGEABLE`."""
 
     def replicates(self, full: int) -> int:
-        """The full number of replicates, or few for a quick run."""
-        return min(full, QUICK_REPLICATES) if self.quick else full
+        """The full number of replicates, few for a quick run, or the number asked for."""
+        return self.given.get("replicates", min(full, QUICK_REPLICATES) if self.quick else full)
 
     def horizon(self, full: int, quick: int) -> int:
-        """The full horizon, or the short one for a quick run."""
-        return quick if self.quick else full
+        """The full horizon, the short one for a quick run, or the one asked for."""
+        return self.given.get("horizon", quick if self.quick else full)
 
     def times(self, horizon: int, n_full: int) -> list[int]:
         """About `n_full` times (a dozen for a quick run) up to the horizon, evenly spaced in log t."""
@@ -86,6 +92,15 @@ class Entry(NamedTuple):
     paper: str
     """The figure or passage of the paper that it reproduces or accompanies."""
     make: Callable[[Effort], Exhibit]
+    figures: tuple[int, ...] = ()
+    """Numbers of the paper's figures that it reproduces."""
+    simulates: bool = True
+    """Whether it has a horizon and replicates."""
+
+    @property
+    def short(self) -> str:
+        """Its name without the number."""
+        return self.name.partition("-")[2]
 
 
 def spread(runs: xr.Dataset, name: str) -> xr.DataArray:
