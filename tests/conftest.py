@@ -1,14 +1,16 @@
 """Settings of all tests."""
 
+import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
 
+from tests.support.longest import LONGEST
 from tests.support.study.postgres import MISSING, Cluster, cluster, programs
 
 if TYPE_CHECKING:
@@ -16,13 +18,39 @@ if TYPE_CHECKING:
 
 # What one test or worker has compiled, the others need not compile again. Set before JAX is imported.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
+# What tests import and JAX traces are many objects that stay: to look through them all so often takes long.
+gc.set_threshold(50_000, 20, 20)
 
 MOST_MAPPINGS = 20_000
 """Linux gives a process 65 530; JAX crashes when there are none left."""
 
 COMPILED_QUICKLY = pytest.StashKey[bool]()
 """Whether JAX may hold programs of a file marked `quick_programs`."""
+
+
+COMPUTED_AT_IMPORT = pytest.StashKey[list[str]]()
+"""The first file, if any, that computed something with JAX when it was imported, which every process of a run repeats."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Note which file computes something when it is imported."""
+    report = yield
+    found = collector.config.stash.setdefault(COMPUTED_AT_IMPORT, [])
+    if not found and "jax" in sys.modules:
+        from jax._src.xla_bridge import backends_are_initialized
+
+        if backends_are_initialized():
+            found.append(collector.nodeid)
+    return report
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what is there already."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,6 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         files.setdefault(item.path, []).append(item)
     study = [path for path in files if _of_the_study(path)]
     others = [path for path in files if path not in study]
+    for group in (study, others):
+        group.sort(key=_place_among_the_longest)
     others.sort(key=lambda path: files[path][0].get_closest_marker("quick_programs") is not None)
     places = {path: (i + 0.5) / len(group) for group in (study, others) for i, path in enumerate(group)}
     items[:] = [item for path in sorted(files, key=lambda path: places[path]) for item in files[path]]
@@ -82,6 +112,11 @@ def _tables_stay_as_they_are() -> Iterator[None]:
         yield
 
 
+def _place_among_the_longest(path: Path) -> int:
+    name = path.relative_to(Path(__file__).parent).as_posix()
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
+
 def _of_the_study(path: Path) -> bool:
     return "study" in path.relative_to(Path(__file__).parent).parts
 
@@ -90,6 +125,12 @@ def _mappings() -> int:
     """How many pieces of memory this process has mapped; 0 where nobody tells."""
     maps = Path("/proc/self/maps")
     return maps.read_bytes().count(b"\n") if maps.exists() else 0
+
+
+@pytest.fixture
+def computed_at_import(request: pytest.FixtureRequest) -> list[str]:
+    """The first file, if any, that computed something when it was imported."""
+    return request.config.stash[COMPUTED_AT_IMPORT]
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """Advisers: what is worth suggesting, what a suggestion uses up, and when to be silent."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -16,12 +18,17 @@ pytestmark = pytest.mark.quick_programs
 
 TASK = xl.tasks.landscape("B")
 LAYOUT = Layout(TASK.n_arms, TASK.places, float(TASK.noise.var))
-EXPERT = prior_for([xl.tasks.landscape("A"), TASK])
 
 
-def adviser(policy, expert=EXPERT, horizon=90):
+@cache
+def learned():
+    """What an expert expects of both landscapes."""
+    return prior_for([xl.tasks.landscape("A"), TASK])
+
+
+def adviser(policy, expert=None, horizon=90):
     mind = companion(task=TASK, horizon=horizon, n_points=16) if POLICIES[policy].personal else None
-    return adviser_for(policy, expert, LAYOUT, float(TASK.noise.var), horizon, mind)
+    return adviser_for(policy, learned() if expert is None else expert, LAYOUT, float(TASK.noise.var), horizon, mind)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -50,7 +57,7 @@ def test_worth_is_the_knowledge_gradient():
 
 def test_a_landscape_that_is_smooth_along_one_axis_is_recognised():
     trials = tuple(Trial(arm, float(TASK.means[arm])) for arm in range(0, 100, 7))
-    expert = expert_of(EXPERT, LAYOUT, 10.0, 90, stretched=True)
+    expert = expert_of(learned(), LAYOUT, 10.0, 90, stretched=True)
     past = Past((trials,))
     view = view_of(expert, arrays_of(past, expert.rule.learner, 100), 0, past.t, past.position, np.ones(100, bool))
     # Landscape B is the same along y, the second axis: the third of the priors.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ T = 8
 QUICK: dict[str, Any] = {"n_points": 32, "n_futures": 16, "progress": False}
 
 
+@cache
 def uneven() -> Choices:
     """Three people with two blocks: a missed trial, a forced one, arms not on offer, and a block that ends early."""
     choices = population(n=3, horizon=T, blocks=2, seed=1)
@@ -42,17 +44,14 @@ def uneven() -> Choices:
     return replace(choices, **changed)
 
 
-CHOICES = uneven()
-
-
 @pytest.fixture(scope="module")
 def found() -> xr.Dataset:
-    return assess(CHOICES, "stochastic-ucl", every=3, **QUICK)
+    return assess(uneven(), "stochastic-ucl", every=3, **QUICK)
 
 
 def test_it_says_what_the_live_companion_says(found: xr.Dataset) -> None:
-    mind = begun(scene_of(CHOICES, "stochastic-ucl", None), Settings(n_points=32), T)
-    for b, (start, trials) in enumerate(past_blocks(CHOICES, np.array([2, 3]))):
+    mind = begun(scene_of(uneven(), "stochastic-ucl", None), Settings(n_points=32), T)
+    for b, (start, trials) in enumerate(past_blocks(uneven(), np.array([2, 3]))):
         mind = started(mind, b, start)
         for t, trial in enumerate(trials):
             p = mind.predict(trial.available)[trial.arm]
@@ -63,8 +62,8 @@ def test_it_says_what_the_live_companion_says(found: xr.Dataset) -> None:
 
 
 def test_only_free_choices_are_foretold(found: xr.Dataset) -> None:
-    np.testing.assert_array_equal(np.isfinite(found["probability"].values), CHOICES.scored)
-    lost = -np.log(found["probability"].values[:2][CHOICES.scored[:2]]).mean()
+    np.testing.assert_array_equal(np.isfinite(found["probability"].values), uneven().scored)
+    lost = -np.log(found["probability"].values[:2][uneven().scored[:2]]).mean()
     assert float(found["nats"][0]) == pytest.approx(lost)
 
 
@@ -73,7 +72,7 @@ def test_forms_are_told_every_so_often_and_end_with_the_label(found: xr.Dataset)
     assert np.flatnonzero(known[0]).tolist() == [2, 5, 7]
     assert np.flatnonzero(known[5]).tolist() == [2, 4]
     np.testing.assert_array_equal(known, np.isfinite(found["regret_to_come"].values))
-    labels = xl.label_phenotypes(CHOICES, bootstrap=0)["label"].values
+    labels = xl.label_phenotypes(uneven(), bootstrap=0)["label"].values
     np.testing.assert_array_equal(found["label"].values, labels)
     for row, last in enumerate([7, 7, 7, 7, 7, 4]):
         at_the_end = found.isel(row=row, trial=last)
@@ -82,14 +81,14 @@ def test_forms_are_told_every_so_often_and_end_with_the_label(found: xr.Dataset)
 
 
 def test_the_same_seed_gives_the_same_bits(found: xr.Dataset) -> None:
-    assert found.identical(assess(CHOICES, "stochastic-ucl", every=3, **QUICK))
+    assert found.identical(assess(uneven(), "stochastic-ucl", every=3, **QUICK))
 
 
 def test_somebody_is_assessed_the_same_whoever_else_is_there(found: xr.Dataset) -> None:
     # The weak prior is in units of everyone's rewards: a group is needed for people to be independent.
-    group = xl.fit(CHOICES, "stochastic-ucl", "em", n_starts=1, progress=False)
-    alone = assess(CHOICES.rows([2, 3]), None, group, every=8, **QUICK)
-    among = assess(CHOICES, None, group, every=8, **QUICK).isel(row=[2, 3])
+    group = xl.fit(uneven(), "stochastic-ucl", "em", n_starts=1, progress=False)
+    alone = assess(uneven().rows([2, 3]), None, group, every=8, **QUICK)
+    among = assess(uneven(), None, group, every=8, **QUICK).isel(row=[2, 3])
     np.testing.assert_array_equal(alone["estimate"].values, among["estimate"].values)
     np.testing.assert_array_equal(alone["probability"].values, among["probability"].values)
 
@@ -98,7 +97,7 @@ def test_tables_have_a_row_for_each_person_and_trial(found: xr.Dataset) -> None:
     people, trials = people_table(found), trials_table(found)
     assert people["participant"].tolist() == ["1", "2", "3"]
     assert people["n_trials"].tolist() == [16, 16, 13]
-    assert len(trials) == CHOICES.present.sum()
+    assert len(trials) == uneven().present.sum()
     assert (people["temperature_low"] < people["temperature"]).all()
     assert people["temperature"].iloc[2] == pytest.approx(trials["temperature"].iloc[-1])
     assert people[["n_linear", "n_power", "n_log", "n_none"]].sum(axis=1).tolist() == [2, 2, 2]
@@ -112,12 +111,12 @@ def test_the_summary_counts_people_and_forms(found: xr.Dataset) -> None:
 
 @pytest.mark.quick
 def test_blocks_of_one_landscape_share_a_task_with_the_moves_that_people_had() -> None:
-    tasks = tasks_of(CHOICES)
+    tasks = tasks_of(uneven())
     assert len(set(tasks)) == 1
     assert tasks[0].moves is None  # an arm that was once not on offer from somewhere was so at other times
     steps = np.abs(np.arange(5)[:, None] - np.arange(5)) <= 1
     at = np.array([[0, 1, 2, 3, 4, 4, 3, 2]])
-    walk = replace(CHOICES.rows([3]), arm=at.astype(np.int32))
+    walk = replace(uneven().rows([3]), arm=at.astype(np.int32))
     offered = np.concatenate([np.ones((1, 1, 5), bool), steps[at[:, :-1]]], axis=1)
     moves = tasks_of(replace(walk, available=offered))[0].moves
     assert moves is not None
@@ -127,4 +126,4 @@ def test_blocks_of_one_landscape_share_a_task_with_the_moves_that_people_had() -
 @pytest.mark.quick
 def test_without_means_there_is_nothing_to_assess() -> None:
     with pytest.raises(xl.InputError, match=r"needs the true mean rewards.*\[task\]"):
-        assess(replace(CHOICES, means=None), "stochastic-ucl")
+        assess(replace(uneven(), means=None), "stochastic-ucl")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
+from explorelab.choices.table import Choices
 from explorelab.companions.assess import assess
 from explorelab.companions.live import Companion, companion
 from tests.support.people import MEANS, population
@@ -18,13 +20,18 @@ from tests.support.people import MEANS, population
 pytestmark = pytest.mark.quick_programs
 
 TASK = xl.tasks.line(MEANS, 1.0)
-CHOICES = population(n=4, horizon=6)
+
+
+@cache
+def four() -> Choices:
+    """Four people with six choices each."""
+    return population(n=4, horizon=6)
 
 
 @pytest.fixture(scope="module")
 def fits() -> dict[str, xr.DataTree]:
     return {
-        method: xl.fit(CHOICES, "win-stay-lose-shift", method, n_starts=1, progress=False)  # type: ignore[arg-type]
+        method: xl.fit(four(), "win-stay-lose-shift", method, n_starts=1, progress=False)  # type: ignore[arg-type]
         for method in ("ml", "map", "em")
     }
 
@@ -46,7 +53,7 @@ def said(call: Callable[[], Any]) -> str:
 def test_an_agent_without_a_likelihood() -> None:
     told = said(lambda: companion("thompson", None, TASK))
     assert told.startswith("thompson with correlated arms cannot be fitted")
-    assert said(lambda: assess(CHOICES, "thompson")) == told
+    assert said(lambda: assess(four(), "thompson")) == told
 
 
 def test_an_unknown_agent() -> None:

@@ -54,12 +54,8 @@ def test_an_automaton_learns_from_rewards(learned):
 
 
 @pytest.mark.parametrize(
-    ("choices", "agent", "said"),
-    [
-        (choices_of(TASK.means, n_people=2), "stochastic-ucl", "one person"),
-        (choices_of(TASK.means), "win-stay-lose-shift", "prior mean"),
-    ],
+    ("n_people", "agent", "said"), [(2, "stochastic-ucl", "one person"), (1, "win-stay-lose-shift", "prior mean")]
 )
-def test_what_cannot_be_learned_from_is_refused(choices, agent, said):
+def test_what_cannot_be_learned_from_is_refused(n_people, agent, said):
     with pytest.raises(InputError, match=said):
-        xl.learn_prior(choices, agent)
+        xl.learn_prior(choices_of(TASK.means, n_people=n_people), agent)

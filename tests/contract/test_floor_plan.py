@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import explorelab
+from tests.support.longest import LONGEST
 
 pytestmark = pytest.mark.quick
 
@@ -105,3 +106,12 @@ def test_every_folder_of_tests_has_some_that_are_quick(folder: str) -> None:
     ]
     # Those of the study all need a server.
     assert marked or folder == "study"
+
+
+def test_no_file_of_tests_computes_anything_when_it_is_imported(computed_at_import: list[str]) -> None:
+    """Every process of a run imports every file, so what is computed there is computed and compiled many times over."""
+    assert computed_at_import == []
+
+
+def test_the_files_that_run_first_exist() -> None:
+    assert [name for name in LONGEST if not (TESTS / name).exists()] == []

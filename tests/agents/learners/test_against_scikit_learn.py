@@ -5,24 +5,23 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 import explorelab as xl
 from tests.support import reference
 
 PRIOR_MEAN, PRIOR_VAR, NOISE_VAR = 30.0, 100.0, 10.0
 
-KERNELS = {
-    "exponential": lambda length: Matern(length, nu=0.5),
-    "matern32": lambda length: Matern(length, nu=1.5),
-    "matern52": lambda length: Matern(length, nu=2.5),
-    "squared-exponential": RBF,
-}
+SMOOTHNESS = {"exponential": 0.5, "matern32": 1.5, "matern52": 2.5}
+"""The parameter nu of the Matern kernels."""
 
 
-def scikit_learn_limits(kernel, places, arms, rewards):
+def scikit_learn_limits(name, length, places, arms, rewards):
     """The upper credible limit of every arm, by scikit-learn alone."""
+    # Only here, because every process that runs tests imports every file.
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+
+    kernel = RBF(length) if name == "squared-exponential" else Matern(length, nu=SMOOTHNESS[name])
     process = GaussianProcessRegressor(ConstantKernel(PRIOR_VAR) * kernel, alpha=NOISE_VAR, optimizer=None)
     if arms:
         process.fit(places[arms], np.array(rewards) - PRIOR_MEAN)
@@ -44,7 +43,7 @@ def choices_that_agree(name, length_scale, horizon, seed):
     game = reference.new_game(task.means, task.noise.scale, noise, horizon)
     n_equal = n_tied = 0
     while not game.over:
-        limits = scikit_learn_limits(KERNELS[name](length_scale), task.places, game.arms, game.rewards)
+        limits = scikit_learn_limits(name, length_scale, task.places, game.arms, game.rewards)
         best = np.flatnonzero(limits > limits.max() - 1e-9)
         arm = ours[game.tau - 1]
         n_equal += arm in best
