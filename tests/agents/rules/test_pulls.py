@@ -1,16 +1,19 @@
 """Pulls: each is what its name says, after a walk on a grid of 5 x 5 whose squares are known by their places."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import explorelab as xl
-from explorelab.agents.factors import Moment, Ways, prepared
+from explorelab.agents.factors import Ways, prepared
 from explorelab.agents.rules.pulls import PULLS
 from explorelab.choices.table import Layout
 from explorelab.errors import InputError
 from explorelab.tasks.places import grid_places
+from tests.support.beliefs import QUICKLY, moment_after
 
 SIDE = 5
 PLACES = grid_places(SIDE, SIDE)
@@ -23,20 +26,34 @@ def arm(place):
     return int(np.flatnonzero((place == PLACES).all(1))[0])
 
 
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _begun(rule, given, ways):
+    """The parameters as the parts use them, and what is believed at first."""
+    params = prepared(rule, given, ways)
+    return params, rule.learner.resize(params, rule.learner.init(params, 25), 24)
+
+
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _learned(rule, params, belief, arm, reward):
+    return rule.learner.update(params, belief, arm, reward)
+
+
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _decided(rule, params, belief, moment, available):
+    return rule.choice.log_probs(params, belief, rule.limit(params, belief, moment), moment, available)
+
+
 def log_probs(way=(START, LAST), rewards=(1.0, 2.0), available=None, **pulls):
     """Log-probabilities of all arms after these rewards, for someone with no other pull."""
     with jax.enable_x64(True):
         agent = xl.agents.roving_ucl(**(NO_PULL | {"temperature": 1e15} | pulls))
         given = {"noise_var": 1.0, "horizon": 10.0, "n_arms": 25.0, **agent.params}
         ways = Ways(jnp.asarray(GRID.distances), jnp.asarray(GRID.walks))
-        params = prepared(agent.rule, {name: jnp.asarray(value, jnp.float64) for name, value in given.items()}, ways)
-        learner = agent.rule.learner
-        belief = learner.resize(params, learner.init(params, 25), 24)
-        for place, reward in zip(way, rewards, strict=True):
-            belief = learner.update(params, belief, jnp.int32(arm(place)), jnp.float64(reward))
-        moment = Moment(jnp.int32(len(way) + 1), jnp.int32(len(way)), jnp.int32(arm(way[-1]) if way else -1))
-        value = agent.rule.limit(params, belief, moment)
-        return np.asarray(agent.rule.choice.log_probs(params, belief, value, moment, available))
+        params, belief = _begun(agent.rule, {name: np.float64(value) for name, value in given.items()}, ways)
+        history = [(arm(place), reward) for place, reward in zip(way, rewards, strict=True)]
+        for each, reward in history:
+            belief = _learned(agent.rule, params, belief, np.int32(each), np.float64(reward))
+        return np.asarray(_decided(agent.rule, params, belief, moment_after(history), available))
 
 
 def drawn(name, **settings):
