@@ -8,6 +8,7 @@ LONGEST = (
     "contract/test_likelihood.py",
     "fitting/test_fit.py",
     "contract/test_ties.py",
+    "paper/test_reproduce.py",
     "simulation/test_division_of_work.py",
     "agents/rules/test_choice_rules.py",
     "comparison/test_wu2018_published.py",
