@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from explorelab.choices.advice_given import AdviceGiven
+from explorelab.choices.checks.advice import ADVICE
 from explorelab.choices.checks.look import Look, Trials
 from explorelab.choices.checks.order import people_table
 from explorelab.choices.checks.schema import conditions_of
@@ -42,6 +44,7 @@ def build(look: Look, trials: Trials, source: str) -> Choices:
         present=filled(np.ones(len(row), bool), False, bool),
         missed=filled(missed, False, bool) if (missed & seen).any() else None,
         available=_available(trials, kept, row, column, shape),
+        advice=_advice(trials, kept, row, column, shape),
         means=_means(look, first, trials.layout),
         start=_start(trials, first),
         conditions={name: typed(look.frame[name])[first] for name in names},
@@ -97,6 +100,20 @@ def _available(
     return None if available.all() else available
 
 
+def _advice(
+    trials: Trials, kept: np.ndarray, row: np.ndarray, column: np.ndarray, shape: tuple[int, int]
+) -> AdviceGiven | None:
+    """What was suggested; nothing on trials that a block does not have."""
+    if trials.advice is None:
+        return None
+    blank = AdviceGiven(
+        np.full(shape, NOWHERE, np.int32), np.zeros(shape, bool), np.zeros(shape, bool), np.full(shape, "", object)
+    )
+    for values, given in zip(blank, trials.advice, strict=True):
+        values[row, column] = given[kept]
+    return blank
+
+
 def _means(look: Look, first: np.ndarray, layout: Layout) -> np.ndarray | None:
     task = look.task
     if not task.means:
@@ -130,8 +147,12 @@ def _table(look: Look, trials: Trials, kept: np.ndarray) -> pd.DataFrame:
             table[name] = getattr(trials, name)[kept]
         elif name in MEASURES:
             table[name] = as_numbers(frame[name])[0]
-        elif name == "available":
+        elif name == "advised" and trials.layout.arm_names is None:
+            table[name] = as_numbers(frame[name])[0] - look.task.first_arm
+        elif name in ("available", "advised", "advice_reason"):
             table[name] = as_text(frame[name])
+        elif name in ADVICE:
+            table[name] = as_numbers(frame[name])[0]
         elif name not in table.columns and name != look.task.start:
             table[name] = typed(frame[name])
     return table

@@ -42,7 +42,8 @@ class CheckReport:
     notes: Sequence[str] = ()
     """How the file was understood."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Numbers of participants, blocks, and trials (all, scored, missed, forced); empty if rows could not be read."""
+    """Numbers of participants, blocks, and trials (all, scored, missed, forced and, if there was advice, with advice shown
+    and followed); empty if rows could not be read."""
     choices: Choices | None = None
     """The choices, if there are no problems."""
 
@@ -265,6 +266,8 @@ def _counts(trials: Trials, choices: Choices | None) -> dict[str, int]:
         "scored": int(trials.scored.sum()),
         "arms": trials.layout.n_arms,
     }
+    if trials.advice is not None:
+        counts |= {"advised": int(trials.advice.shown.sum()), "followed": int(trials.advice.followed.sum())}
     if choices is not None:
         counts["excluded"] = len(choices.exclusions)
     return counts

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab._support.counted import counted, plural
+from explorelab.choices.advice_given import AdviceGiven
 from explorelab.tasks.places import distances_between, walks_between
 
 N_IN_NOTEBOOK = 8
@@ -128,6 +129,8 @@ class Choices:
     missed: np.ndarray | None = None
     """row x trial, bool: the person gave no answer. If an arm was sampled anyway (observed), it is the previous one, or one
     that the task picked; other trials that are observed but not scored are forced. None if no missed trial was sampled."""
+    advice: AdviceGiven | None = None
+    """What was suggested at each trial; None if the data do not say. No fit uses it."""
     players: str = "people"
     """Who made the choices: one of `PLAYERS`. The condition `pilot` distinguishes robots among people."""
 
@@ -190,6 +193,7 @@ class Choices:
             **{name: getattr(self, name)[at][:, :n_trials] for name in ("arm", "reward", "observed", "scored", "present")},
             missed=None if self.missed is None else self.missed[at][:, :n_trials],
             available=None if self.available is None else self.available[at][:, :n_trials],
+            advice=None if self.advice is None else self.advice.cut(at, n_trials),
             means=cut(self.means),
             start=cut(self.start),
             conditions={name: values[at] for name, values in self.conditions.items()},

@@ -18,6 +18,7 @@ from explorelab._support.door import door
 from explorelab._support.extras import needs
 from explorelab._support.files import check_writable, write_bytes, write_whole
 from explorelab._support.written_numbers import Json
+from explorelab.choices.advice_given import AdviceGiven
 from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.checks.schema import look_at
 from explorelab.choices.raw import raw_of_frame
@@ -125,6 +126,14 @@ def frame_of(choices: Choices) -> pd.DataFrame:
     forced = ~missed & ~scored & (_n_on_offer(choices)[row, column] > 1)  # a single arm on offer implies it anyway
     if forced.any() or missed.any():
         frame["missed"], frame["forced"] = missed.astype(int), forced.astype(int)
+    if choices.advice is not None:
+        given = AdviceGiven(*(values[row, column] for values in choices.advice))
+        frame["advised"] = _arm_labels(given.arm, choices.layout)
+        frame["advice_shown"] = given.shown.astype(int)
+        frame["followed"] = pd.array(np.where(given.shown, given.followed, -1), "Int64")
+        frame.loc[~given.shown, "followed"] = pd.NA
+        if (given.reason != "").any():
+            frame["advice_reason"] = given.reason
     for name, values in choices.conditions.items():
         frame[name] = values[row]
     return _with_table(frame, choices, column) if choices.table is not None else frame

@@ -125,10 +125,10 @@ def test_what_is_stored_is_exported_described_and_accepted_by_check(lab: Lab, tm
         [("personal", "8", "1", "1"), ("personal", "8", "1", "0"), ("personal", "", "0", ""), *[("none", "", "0", "")] * 3]
     )
     (complete,) = (tmp_path / "data" / "data").glob("*choices*")
-    assert sorted(row["advice"] for row in rows_of(complete)) == ["best", "best", "late", "none", "none", "none"]
+    assert sorted(row["advice_reason"] for row in rows_of(complete)) == ["best", "best", "late", "none", "none", "none"]
     described = json.loads((tmp_path / "data" / "dataset_description.json").read_text(encoding="utf-8"))
     named = {each["name"] for each in described["variableMeasured"]}
-    assert {"advised", "advice_shown", "followed", "advice", "advice_shown_ms", "advice_arm"} <= named
+    assert {"advised", "advice_shown", "followed", "advice_reason", "advice_shown_ms", "advice_arm"} <= named
     assert len(xl.read_choices(done.choices).participants) == 2
 
 

@@ -43,6 +43,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "forced": ("force", "instructed", "forced choice", "is forced", "revealed"),
     "advised": (),
     "advice_shown": (),
+    "followed": (),
+    "advice_reason": (),
     "reaction_time_ms": ("rt", "reaction time", "response time", "rt ms", "latency"),
 }
 """Columns with a meaning (every other column is a condition), and other names of each, in lower case; a space stands for any

@@ -11,6 +11,7 @@ import pandas as pd
 from explorelab._support import checks
 from explorelab._support.counted import plural
 from explorelab._support.written_numbers import Json
+from explorelab.choices.advice_given import AdviceGiven
 from explorelab.choices.table import Layout
 from explorelab.choices.task_file import DataTask
 
@@ -139,6 +140,8 @@ class Trials:
     available: tuple[np.ndarray, np.ndarray] | None = None
     """For each row an index into the masks (mask x arm)."""
     start: np.ndarray | None = None
+    advice: AdviceGiven | None = None
+    """What was suggested, row by row; None if the file does not say."""
 
     @property
     def observed(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 A file has one row per trial. Columns: participant, trial (from 0 or 1), arm (or x and y), reward; where they apply: block,
 available (arms separated by spaces; empty for all), missed, forced (0 or 1), reaction_time_ms, advised (the arm that was
-suggested; empty for none), advice_shown (0 or 1). Every other column is a condition.
+suggested; empty for none), advice_shown, followed (0 or 1), advice_reason. Every other column is a condition.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import difflib
 import numpy as np
 import pandas as pd
 
-from explorelab.choices.checks import arms, order, values
+from explorelab.choices.checks import advice, arms, order, values
 from explorelab.choices.checks.column_names import ALSO_CALLED, COLUMNS, how_to_rename, near
 from explorelab.choices.checks.gaps import MISSED, without_gaps
 from explorelab.choices.checks.look import Look, Problem, Trials
@@ -118,6 +118,7 @@ def _read(look: Look) -> Trials | None:
         reward,
         layout,
         available,
+        advice=advice.advice(look, arm, missed, layout),
     )
     if look.has("participant", "trial"):
         order.check_order(look, trials)

@@ -109,34 +109,8 @@ def check_reaction_times(look: Look) -> None:
         )
 
 
-def check_advised(look: Look) -> None:
-    """Report suggestions that are no arms."""
-    if not look.has("advised"):
-        return
-    layout, first = look.task.layout, look.task.first_arm
-    arms, bad = as_numbers(look.frame["advised"])
-    high = np.inf if layout is None else layout.n_arms + first
-    with np.errstate(invalid="ignore"):
-        bad |= ~np.isnan(arms) & ((arms < first) | (arms >= high) | (arms != np.floor(arms)))
-    look.bad("advised", bad, "expected the number of the arm that was suggested, or nothing if none was, got {}")
-
-
-def check_advice_shown(look: Look) -> None:
-    """Report what does not say whether a suggestion was shown, or that one was where there was none."""
-    column = "advice_shown"
-    if not look.has(column):
-        return
-    shown, bad = as_numbers(look.frame[column])
-    look.bad(column, bad | ~(np.isnan(shown) | np.isin(shown, (0, 1))), "expected 0, 1 or nothing, got {}")
-    if look.has("advised"):
-        nothing = np.isnan(as_numbers(look.frame["advised"])[0])
-        look.bad(column, (shown == 1) & nothing, "expected 0 where nothing was advised, got {}")
-
-
 MEASURES: dict[str, Callable[[Look], None]] = {
     "reaction_time_ms": check_reaction_times,
-    "advised": check_advised,
-    "advice_shown": check_advice_shown,
 }
 """Columns of numbers that are kept in the table and that no fit reads, each with its check."""
 

@@ -13,9 +13,9 @@ from explorelab.regret.phenotype_summary import beside_paper, summary, why_none
 
 COUNTED = {
     "participants": "participant", "blocks": "block", "trials": "trial", "scored": "", "missed": "", "forced": "",
-    "arms": "arm",
+    "arms": "arm", "advised": "", "followed": "",
 }  # fmt: skip
-"""The counts shown for a file, with their singular where it differs."""
+"""The counts shown for a file that has them, with their singular where it differs."""
 MOST_SHOWN = 20
 
 
@@ -28,7 +28,8 @@ def show_report(report: CheckReport) -> None:
 
     line(f"{report.source}: {_verdict(report)}", "bold")
     if report.counts:
-        told = ((report.counts[name], plural(report.counts[name], one or name, name)) for name, one in COUNTED.items())
+        found = {name: report.counts[name] for name in COUNTED if name in report.counts}
+        told = ((n, plural(n, COUNTED[name] or name, name)) for name, n in found.items())
         line("  " + ", ".join(f"{n:,} {word}".replace(",", " ") for n, word in told))
     for problem in report.problems:
         line(f"  problem: {problem}", "red")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, select
 
+from explorelab.choices.advice_given import FAILED, LATE
 from explorelab.study.admin.answers import AdviceCount
-from explorelab.study.advice.reasons import FAILED, LATE
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import blocks, choices, people
 

@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from explorelab.choices.advice_given import FAILED, LATE, NONE, NOT_ASKED
 from explorelab.study.advice.adviser_link import PROGRAM, AdviserLink, BehindError
 from explorelab.study.advice.messages import Answer, Moment
-from explorelab.study.advice.reasons import FAILED, LATE, NONE, NOT_ASKED
 from explorelab.study.advice.seal import check_seal, seal_of
 from explorelab.study.advice.told import moment_of
 from explorelab.study.server.context import Context

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-LATE, NOT_ASKED, FAILED, NONE = "late", "not asked", "failed", "none"
+from explorelab.choices.advice_given import FAILED, LATE, NONE, NOT_ASKED
+
 BY_ADVISER = {
     "best": "the square that the adviser takes to be best",
     NONE: "no advice in this condition",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from explorelab.study.advice.reasons import NONE, NOT_ASKED
+from explorelab.choices.advice_given import NONE, NOT_ASKED
 from explorelab.study.database.refusals import invalid
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 
+from explorelab.choices.advice_given import FAILED
 from explorelab.study.advice.advisers import Advisers, Played, led_on, suggestion
 from explorelab.study.advice.messages import Answer, Job, Moment, Told
-from explorelab.study.advice.reasons import FAILED
 from explorelab.study.advice.recipe import Recipe
 
 MOST_PEOPLE = 120

@@ -6,7 +6,8 @@ import hmac
 import json
 from typing import Any
 
-from explorelab.study.advice.reasons import LATE, UNSEALED
+from explorelab.choices.advice_given import LATE
+from explorelab.study.advice.reasons import UNSEALED
 from explorelab.study.database.refusals import invalid
 
 

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from explorelab._support.written_numbers import Json
+from explorelab.choices.advice_given import ARM_OF_STUDY
 from explorelab.study.session.choice_fields import FIELDS, MILLISECONDS, POINTS
 from explorelab.study.session.doubts import REASONS
 from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage
@@ -66,7 +67,7 @@ VARIABLES: dict[str, Variable] = {
     "landscape": Variable("Name of the landscape; the table of landscapes has the squares' mean rewards."),
     "n_trials": Variable("How many choices the block has when it is complete.", "choices", 1),
     "start": Variable("Square on which both dots were before the block's first choice, from 0."),
-    "advice_arm": Variable(
+    ARM_OF_STUDY: Variable(
         "Condition of advice: none, impersonal (what UCL with the task's prior would do), personal (what is best for this "
         "person and the adviser together), or one of these with -quiet (silent where little can be gained); empty: training."
     ),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Select, and_, func, literal, select, true
 
+from explorelab.choices.advice_given import ARM_OF_STUDY
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import AnyRow, blocks, choices, consents, events, people
 from explorelab.study.session.choice_fields import ALL, Cell, ChoiceRead, exported_to
@@ -31,7 +32,7 @@ BLOCKS = (
 )  # fmt: skip
 OF_BLOCK = ("participant", "block_number", "block", "kind", "dynamic", "timing", "deadline_ms", "landscape")
 CHOICES = (*OF_BLOCK, *exported_to(ALL))
-ARM = "advice_arm"
+ARM = ARM_OF_STUDY
 """The column with the kind of advice, which only studies with advice have."""
 EVENTS = ("participant", "epoch", "number", "event", "block_number", "trial", "page_ms", "value", "received_at")
 LANDSCAPES = ("landscape", "arm", "x", "y", "mean_reward", "noise", "reward_variance")

@@ -16,8 +16,8 @@ import httpx
 import numpy as np
 
 from explorelab._support.written_numbers import Json, JsonObject
+from explorelab.choices.advice_given import LATE
 from explorelab.errors import ExplorelabError
-from explorelab.study.advice.reasons import LATE
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:

@@ -61,6 +61,7 @@ class ChoiceRow(Protocol):
     trial: int
     position: int
     clicks: str
+    advice: str | None
 
 
 class ChoiceRead(NamedTuple):
@@ -216,7 +217,10 @@ FIELDS = (
     ),
     ChoiceField(
         name="advice", of_advice=True, asked=Literal[tuple(WHY)] | None, default=None, column=String(32), nullable=True,
-        kept=lambda made: why(made.block, made.report),
+        kept=lambda made: why(made.block, made.report), files=(),
+    ),  # exported as advice_reason, which no condition of someone's own is likely to be called
+    ChoiceField(
+        name="advice_reason", of_advice=True, files=(ALL, ANALYSED), cell=lambda choice: choice.row.advice,
         description="Why a square was suggested or not: "
         + "; ".join(f"{word} ({told})" for word, told in WHY.items())
         + ".",

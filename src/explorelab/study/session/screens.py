@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
 from explorelab._support.written_numbers import JsonObject
+from explorelab.choices.advice_given import NONE
 from explorelab.study.advice.only_with_advice import OnlyWithAdvice
-from explorelab.study.advice.reasons import NONE
 from explorelab.study.config.design import Completion, Study
 from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import template_labels, texts_for
