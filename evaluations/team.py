@@ -131,8 +131,8 @@ def draw(summary: dict[str, Any], stem: Path) -> None:
     """Draw the figure and write its data."""
     import pandas as pd
 
+    from explorelab.plots.advice_figures import draw_team
     from explorelab.plots.style import style
-    from explorelab.plots.team_figure import draw_team
 
     teams = pd.DataFrame(summary["teams"]).rename(columns={"regret": "mean"})
     axes = ["kind", "follow", "policy"]

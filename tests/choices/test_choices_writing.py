@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import explorelab as xl
+from explorelab.choices.advice_given import AdviceGiven
 from explorelab.choices.reading import check_choices, choices_from_frame, read_choices
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.choices.writing import choices_from_runs, write_choices
@@ -70,7 +71,17 @@ def any_choices(draw: st.DrawFn) -> Choices:
         start[draw(st.sampled_from(list(start)))],
         {"landscape": np.arange(n), "age": chance.normal(size=n), "group": np.array(draw(LABELS)).repeat(n).astype(object)},
         note=draw(st.sampled_from(["", 'a "note"\\ with\nlines \x7f'])),
+        advice=_any_advice(chance, present, n_arms) if draw(st.booleans()) else None,
     )
+
+
+def _any_advice(chance: np.random.Generator, present: np.ndarray, n_arms: int) -> AdviceGiven:
+    """Suggestions at some trials, some of them shown, some of these followed."""
+    advised = present & (chance.random(present.shape) < 0.7)
+    shown = advised & (chance.random(present.shape) < 0.7)
+    followed = shown & (chance.random(present.shape) < 0.5)
+    arm = np.where(advised, chance.integers(0, n_arms, present.shape), NOWHERE).astype(np.int32)
+    return AdviceGiven(arm, shown, followed, np.where(present, np.where(advised, "best", "late"), "").astype(object))
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
@@ -86,6 +97,7 @@ def test_what_is_written_is_read_again(tmp_path: Path, choices: Choices, ending:
 @given(data=st.data())
 def test_no_file_however_spoilt_ends_in_a_traceback(tmp_path: Path, data: st.DataObject) -> None:
     frame = tidy(n_people=2, n_blocks=1).assign(missed=0, available="", x=0, y=1, reaction_time_ms=500, land="A")
+    frame = frame.assign(advised=1, advice_shown=1, followed=0, advice_reason="best")
     text = frame.to_csv(index=False)
     for _ in range(data.draw(st.integers(1, 6))):
         at = data.draw(st.integers(0, len(text)))

@@ -57,6 +57,9 @@ def same(one: Choices, other: Choices) -> None:
         a, b = getattr(one, name), getattr(other, name)
         assert (a is None) == (b is None), name
         np.testing.assert_array_equal(a, b, err_msg=name)
+    assert (one.advice is None) == (other.advice is None)
+    for a, b in zip(one.advice or (), other.advice or (), strict=True):
+        np.testing.assert_array_equal(a, b)
     assert set(one.conditions) == set(other.conditions)
     for name, values in one.conditions.items():
         np.testing.assert_array_equal(values, other.conditions[name], err_msg=name)

@@ -82,8 +82,8 @@ def _deliver(result: xr.Dataset, out: Path | None, figure: Path | None, as_json:
     if out is not None:
         write_whole(out, lambda path: result.to_netcdf(path, engine="h5netcdf"))
     if figure is not None:
+        from explorelab.plots.advice_figures import draw_team
         from explorelab.plots.style import write_figure
-        from explorelab.plots.team_figure import draw_team
 
         write_figure(lambda: draw_team(result), figure)
     if as_json:

@@ -17,6 +17,7 @@ from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import informative
 from explorelab.fitting.model import parsed
+from explorelab.regret.advice_effect import AdviceEffect
 from explorelab.report.report_agents import free_of
 from explorelab.report.report_settings import FEW_PEOPLE, Settings
 
@@ -43,6 +44,8 @@ class Analysis:
     phenotypes: xr.Dataset | None = None
     other_phenotypes: xr.Dataset | None = None
     """The same with the power law fitted the other way."""
+    advice: AdviceEffect | None = None
+    """The effect of advice; None if there was none."""
     recovery: xr.Dataset | None = None
     models: xr.Dataset | None = None
     predictive: xr.Dataset | None = None
@@ -111,6 +114,7 @@ def analysed(
     how: Refit = {"n_starts": settings.starts, "seed": settings.seed, "progress": progress}
     step("Regret and phenotypes")
     found = attempt("phenotypes", lambda: _phenotypes(choices, settings, progress)) or (None, None)
+    advice = attempt("advice", lambda: _advice(choices, found[0]))
     step(f"Comparison of {counted(len(settings.models), 'agent')}")
     comparison = _compared(choices, settings, how)
     main = settings.agent or best_of(choices, settings, comparison)
@@ -124,8 +128,8 @@ def analysed(
     step("Predictive checks")
     predicted = attempt("predictive", lambda: _predicted(choices, settings, main, fit, progress)) or (None, None)
     return Analysis(
-        choices, settings, check, comparison, main, fit, phenotypes=found[0], other_phenotypes=found[1], recovery=recovery,
-        models=models, predictive=predicted[0], at_estimates=predicted[1], missing=missing,
+        choices, settings, check, comparison, main, fit, phenotypes=found[0], other_phenotypes=found[1], advice=advice,
+        recovery=recovery, models=models, predictive=predicted[0], at_estimates=predicted[1], missing=missing,
     )  # fmt: skip
 
 
@@ -134,6 +138,16 @@ def _phenotypes(choices: Choices, settings: Settings, progress: bool | None) -> 
 
     raw = label_phenotypes(choices, "raw", settings.n_bootstrap, seed=settings.seed, progress=progress)
     return raw, label_phenotypes(choices, "log-log", settings.n_bootstrap, seed=settings.seed, progress=progress)
+
+
+def _advice(choices: Choices, phenotypes: xr.Dataset | None) -> AdviceEffect | None:
+    from explorelab.regret.advice_effect import advice_effect, has_advice
+
+    if not has_advice(choices):
+        return None
+    if phenotypes is None:
+        raise InputError("The effect of advice needs regret, which is missing above.")
+    return advice_effect(choices, phenotypes)
 
 
 def _compared(choices: Choices, settings: Settings, how: Refit) -> xr.DataTree:

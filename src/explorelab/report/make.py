@@ -133,6 +133,7 @@ def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> N
 
 def sections_of(found: Analysis) -> list[Section]:
     """The sections on data, people and models, in the order of the report."""
+    from explorelab.report.sections.advice_section import advice_section
     from explorelab.report.sections.comparison_section import comparison_section
     from explorelab.report.sections.data_section import data_section
     from explorelab.report.sections.fits_section import fits_section
@@ -140,5 +141,6 @@ def sections_of(found: Analysis) -> list[Section]:
     from explorelab.report.sections.recovery_section import recovery_section
     from explorelab.report.sections.regret_section import regret_section
 
-    makers = (data_section, regret_section, fits_section, comparison_section, recovery_section, prediction_section)
-    return [make(found) for make in makers]
+    first, then = (data_section, regret_section), (fits_section, comparison_section, recovery_section, prediction_section)
+    advice = advice_section(found)
+    return [*(make(found) for make in first), *([advice] if advice else []), *(make(found) for make in then)]

@@ -12,6 +12,7 @@ from explorelab.fitting.identified import MOST_LEFT, TIED
 from explorelab.fitting.model import parsed
 from explorelab.plots.comparison_figure import STRONG
 from explorelab.plots.words import counted, joined, name_of, percent, plain
+from explorelab.regret.advice_effect import APART, OWN, SAME
 from explorelab.report.analysis import Analysis
 from explorelab.report.references import OF_AGENTS, Citations
 from explorelab.report.report_agents import free_of
@@ -32,6 +33,7 @@ def methods(found: Analysis, versions: dict[str, str]) -> Methods:
     paragraphs = [
         _data(found),
         _regret(found, cite),
+        _advice(found),
         _agents(found, cite),
         _fitting(found, cite),
         _comparison(found, cite),
@@ -67,6 +69,23 @@ def _regret(found: Analysis, cite: Citations) -> str:
         "fitted on the raw scale and, to see how much depends on it, as a line of log regret on log time. The stability of "
         f"each label was assessed by a local block bootstrap of the residuals' increments ({counted(n, 'resample')}) "
         f"{cite('paparoditis2002')}. Intervals of shares and means account for several blocks per person."
+    )
+
+
+def _advice(found: Analysis) -> str:
+    effect = found.advice
+    if effect is None or len(effect.arms) < 2:
+        return ""
+    how = "paired where people played in both arms" if effect.within else "with Welch's interval"
+    label = {
+        APART: "of each person's first block without advice, which was left out of the comparison",
+        SAME: "of each person's first block without advice, which was also compared",
+        OWN: "of the block itself, which advice may have changed",
+    }
+    return (
+        f"The effect of advice is the difference in mean regret after {counted(effect.length, 'choice')} from the arm "
+        f"{effect.reference}, with people as units (each person's blocks of an arm were averaged), {how}. Differences by "
+        f"phenotype use that {label[effect.basis]}."
     )
 
 
