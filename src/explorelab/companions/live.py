@@ -80,7 +80,8 @@ class Companion:
         reward
             Its reward.
         available
-            Which arms could be chosen, one truth value for each; None for all.
+            Which arms could be chosen, one truth value for each; None for all or, on a graph of moves, for those that one
+            move reaches.
         forced
             Whether the arm was given, so that it says nothing about the person.
         missed
@@ -90,7 +91,8 @@ class Companion:
         unseen
             Whether the reward was not shown: the choice says something about the person, who learned nothing from it.
         """
-        trial = checked_trial(self.n_arms, arm, reward, available, forced, missed, advised, unseen)
+        offer = available if forced or missed else self._on_offer(available)
+        trial = checked_trial(self.n_arms, arm, reward, offer, forced, missed, advised, unseen)
         with jax.enable_x64(True):
             posterior = self.posterior
             if trial.scored:
@@ -108,16 +110,15 @@ class Companion:
         Parameters
         ----------
         start
-            Arm where they stand before the first trial, if anywhere.
+            Arm where they stand before the first trial; by default the task's, if it has one.
         task
             The task of the block, if its means are others.
         """
-        at = checked_arm(self.n_arms, "start", start)
+        task = self.task if task is None else task
+        at = checked_arm(self.n_arms, "start", task.start if start is None and task is not None else start)
         with jax.enable_x64(True):
             posterior = in_new_block(self.scene, self.posterior)
-        return replace(
-            self, past=self.past.with_block(at), posterior=posterior, task=self.task if task is None else task, _thought={}
-        )
+        return replace(self, past=self.past.with_block(at), posterior=posterior, task=task, _thought={})
 
     # What is known ----------------------------------------------------------------------------------------------------
 
@@ -154,7 +155,7 @@ class Companion:
 
     @property
     def next_choice(self) -> np.ndarray:
-        """Probability of each arm on the next trial, if all are available and nothing is advised."""
+        """Probability of each arm on the next trial, if all arms in reach are available and nothing is advised."""
         return self.predict()
 
     def predict(self, available: Sequence[bool] | np.ndarray | None = None, advised: int | None = None) -> np.ndarray:
@@ -163,11 +164,12 @@ class Companion:
         Parameters
         ----------
         available
-            Which arms can be chosen, one truth value for each; None for all.
+            Which arms can be chosen, one truth value for each; None for all or, on a graph of moves, for those that one
+            move reaches.
         advised
             Arm that is suggested to the person, if one is.
         """
-        trial = Trial(available=checked_offer(self.n_arms, available), advised=checked_arm(self.n_arms, "advised", advised))
+        trial = Trial(available=self._on_offer(available), advised=checked_arm(self.n_arms, "advised", advised))
         own = self.posterior.weight @ np.exp(self._log_probs(trial))
         if trial.advised == NOWHERE:
             return own
@@ -192,7 +194,12 @@ class Companion:
 
         return assessed(self)
 
-    def advice(self, policy: str = "personal", expert: Agent | None = None) -> Suggestion:
+    def advice(
+        self,
+        policy: str = "personal",
+        expert: Agent | None = None,
+        available: Sequence[bool] | np.ndarray | None = None,
+    ) -> Suggestion:
         """What to suggest before the next choice, and why; its `arm` is None for silence.
 
         Parameters
@@ -202,6 +209,8 @@ class Companion:
         expert
             Agent that the adviser would play by itself; by default UCL with the prior of the task: the mean, variance and
             smoothness of its arms, but not which of them is good.
+        available
+            Which arms can be chosen, as in `predict`; only these are suggested.
         """
         from explorelab.companions.advice import adviser_for
         from explorelab.companions.expert import prior_for
@@ -210,9 +219,15 @@ class Companion:
             raise InputError("advice needs the task that the person plays: pass companion() a task.")
         own = prior_for([self.task]) if expert is None else expert
         adviser = adviser_for(policy, own, self.scene.layout, float(self.task.noise.var), self.horizon, self)
-        return replace(adviser, past=self.past).suggest()
+        return replace(adviser, past=self.past).suggest(self._on_offer(available))
 
     # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _on_offer(self, available: Sequence[bool] | np.ndarray | None) -> tuple[bool, ...] | None:
+        """The arms on offer as somebody says or, if nobody does, those that one move reaches; None for all."""
+        if available is None and self.task is not None and self.task.moves is not None and self.past.position != NOWHERE:
+            available = self.task.moves.allowed[self.past.position]
+        return checked_offer(self.n_arms, available)
 
     def _log_probs(self, trial: Trial) -> np.ndarray:
         """Log-probability of every arm on the next trial, at every point."""

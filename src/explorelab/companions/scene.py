@@ -21,6 +21,9 @@ from explorelab.fitting.search.solve import limits
 from explorelab.fitting.spaces import Origin, Space
 from explorelab.tasks import Task
 
+LEAST_VAR = 1e-12
+"""The least variance of a group in any direction, in standard units, as a share of its largest."""
+
 
 class Group(NamedTuple):
     """People's parameters: normal in standard units. JAX arrays inside compiled calls, NumPy arrays outside."""
@@ -65,8 +68,7 @@ def scene_of(choices: Choices, agent: str | Agent | None, group: xr.DataTree | N
     known = known_from_fit(group, agent)
     _check_group(choices.layout, group)
     fitted = fitted_of(choices, known)
-    table = group["group"].to_dataset()
-    return _scene(choices, fitted, Group(table["z_mean"].values, table["z_covariance"].values))
+    return _scene(choices, fitted, _group_of(group["group"].to_dataset()))
 
 
 def scene_on(task: Task, agent: str | Agent | None, group: xr.DataTree | None, horizon: int) -> Scene:
@@ -94,6 +96,20 @@ def _scene(choices: Choices, fitted: Fitted, group: Group) -> Scene:
 
 def _weak_prior(n_parameters: int) -> Group:
     return Group(np.zeros(n_parameters), np.eye(n_parameters))
+
+
+def _group_of(table: xr.Dataset) -> Group:
+    """The group of a fit. Where it has no spread in some direction, to rounding, it gets so little that nobody sees it."""
+    mean, covariance = (np.asarray(table[name].values, np.float64) for name in ("z_mean", "z_covariance"))
+    if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
+        raise InputError("the group has means or covariances that are not numbers: fit it again, to more people or choices.")
+    variances, directions = np.linalg.eigh((covariance + covariance.T) / 2)
+    least = LEAST_VAR * max(1.0, float(variances.max(initial=0.0)))
+    if variances.min(initial=np.inf) < -1e6 * least:
+        raise InputError("the group's z_covariance is no covariance: it has a negative variance in some direction.")
+    if variances.min(initial=np.inf) >= least:
+        return Group(mean, covariance)
+    return Group(mean, (directions * np.maximum(variances, least)) @ directions.T)
 
 
 def _each_arm_once(task: Task, horizon: int) -> Choices:

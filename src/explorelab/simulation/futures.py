@@ -43,7 +43,7 @@ class Future(NamedTuple):
 
 def world_of(task: Task) -> World:
     """The world of a task."""
-    allowed = None if task.moves is None else np.isfinite(task.moves.length)
+    allowed = None if task.moves is None else task.moves.allowed
     return World(np.asarray(task.means, np.float64), np.float64(task.noise.scale), allowed)
 
 

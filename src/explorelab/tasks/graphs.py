@@ -30,6 +30,11 @@ class Moves(NamedTuple):
     weighted: bool
     """Whether any edge has a length other than 1."""
 
+    @property
+    def allowed(self) -> np.ndarray:
+        """from arm x to arm, bool: which arms may follow which in one move, staying included."""
+        return np.isfinite(self.length)
+
 
 def moves(graph: Graph, n_arms: int, directed: bool | None = None) -> Moves:
     """Shortest-path moves on a graph given as networkx graph, edge list (with or without lengths) or square matrix.
