@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 import explorelab as xl
-from explorelab.companions.assess import assess
+from explorelab.companions.assessment.assess import assess
 from explorelab.plots.companion_figures import draw_person
 from explorelab.plots.phenotype_figure import COLOURS, DASHES
 from explorelab.plots.style import GREY, INK, Drawing, write_figure

@@ -52,7 +52,7 @@ def _group() -> Any:
 def measure_landscape(given: argparse.Namespace) -> dict[str, Any]:
     """The paper's landscape B: three phenotypes."""
     from explorelab import simulate_team, tasks
-    from explorelab.companions.team import team_summary
+    from explorelab.companions.team.team_result import team_summary
 
     result = simulate_team(tasks.landscape("B"), group=_group(), n_people=given.people, seed=1)
     return team_summary(result)
@@ -63,7 +63,7 @@ def measure_elsewhere(given: argparse.Namespace) -> dict[str, Any]:
     from explorelab import simulate_team, tasks
     from explorelab.agents.learners.kernels import matern32
     from explorelab.companions.expert import prior_for
-    from explorelab.companions.team import team_summary
+    from explorelab.companions.team.team_result import team_summary
 
     family = [tasks.landscape(name) for name in "AB"]
     group, n = _group(), max(given.people // 2, 2)
@@ -82,7 +82,7 @@ def measure_elsewhere(given: argparse.Namespace) -> dict[str, Any]:
 def measure_wrong(given: argparse.Namespace) -> dict[str, Any]:
     """An expert who is certain that the worst region is the best."""
     from explorelab import agents, simulate_team, tasks
-    from explorelab.companions.team import team_summary
+    from explorelab.companions.team.team_result import team_summary
 
     task = tasks.landscape("B")
     means = task.means.max() + task.means.min() - task.means
@@ -98,7 +98,7 @@ def measure_wu2018(given: argparse.Namespace) -> dict[str, Any]:
     """People drawn from the group of situated-ucl fitted to wu2018, on its surfaces."""
     import explorelab as xl
     from explorelab.companions.expert import prior_for
-    from explorelab.companions.team import team_summary
+    from explorelab.companions.team.team_result import team_summary
 
     if given.wu2018 is None:
         raise SystemExit("wu2018 needs --wu2018 FOLDER")

@@ -6,12 +6,12 @@ from .choices.reading import check_choices, choices_from_frame, read_choices
 from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
-from .companions.assess import assess
+from .companions.assessment.assess import assess
 from .companions.forecast import forecast
 from .companions.live import Companion, companion
 from .companions.operator_prior import automaton, learn_prior
 from .companions.saving import load_companion, save_companion
-from .companions.team import simulate_team
+from .companions.team.simulate_team import simulate_team
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate

@@ -12,7 +12,7 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab.companions.assess import assess, assessment_summary, people_table, tasks_of, trials_table
+from explorelab.companions.assessment.assess import assess, assessment_summary, people_table, tasks_of, trials_table
 from explorelab.companions.forecast import observed, started
 from explorelab.companions.live import begun
 from explorelab.companions.past import past_blocks

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import explorelab as xl
-from explorelab.companions.assessment import LABELS, WEAKNESSES, assessed, references
+from explorelab.companions.assessment.one_person import assessed
+from explorelab.companions.assessment.rest_of_block import LABELS
+from explorelab.companions.assessment.weaknesses import WEAKNESSES
+from explorelab.companions.assessment.what_suits import references
 from explorelab.companions.expert import prior_for
 from explorelab.companions.live import Companion, companion
 from explorelab.fitting.results import on_natural_scale

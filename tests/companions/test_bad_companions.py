@@ -13,7 +13,7 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab.choices.table import Choices
-from explorelab.companions.assess import assess
+from explorelab.companions.assessment.assess import assess
 from explorelab.companions.live import Companion, companion
 from tests.support.people import MEANS, population
 

@@ -8,7 +8,8 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab.companions.advice import POLICIES
-from explorelab.companions.team import PLACES, team_summary
+from explorelab.companions.team.team_people import PLACES
+from explorelab.companions.team.team_result import team_summary
 from explorelab.errors import InputError
 
 pytestmark = pytest.mark.quick_programs

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from explorelab.companions.assessment import LABELS, WEAKNESSES
+from explorelab.companions.assessment.rest_of_block import LABELS
+from explorelab.companions.assessment.weaknesses import WEAKNESSES
 from explorelab.plots.companion_figures import draw_assessment, draw_forecast, draw_person
 from explorelab.plots.style import Drawing, style
 

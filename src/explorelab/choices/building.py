@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab.choices.advice_given import AdviceGiven
-from explorelab.choices.checks.advice import ADVICE
+from explorelab.choices.checks.advice_columns import ADVICE
 from explorelab.choices.checks.look import Look, Trials
 from explorelab.choices.checks.order import people_table
 from explorelab.choices.checks.schema import conditions_of

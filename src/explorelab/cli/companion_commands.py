@@ -39,8 +39,8 @@ def assess(
     """Replay everyone trial by trial, and write parameters, forms of regret, regret to come and weaknesses, with a page."""
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import companion_tables
-    from explorelab.companions.assess import assess as run
-    from explorelab.companions.assess import assessment_summary
+    from explorelab.companions.assessment.assess import assess as run
+    from explorelab.companions.assessment.assess import assessment_summary
     from explorelab.fitting.fit_people import load_fit
     from explorelab.plots.companion_page import check_minds_folder, write_minds
 

@@ -38,7 +38,7 @@ def team(
     as_json: AsJson = False,
 ) -> None:
     """Simulate teams: a person alone, an adviser alone, and both, for each kind of person and policy of advice."""
-    from explorelab.companions.team import simulate_team
+    from explorelab.companions.team.simulate_team import simulate_team
     from explorelab.fitting.fit_people import load_fit
 
     check_targets(out, figure=figure)
@@ -77,7 +77,7 @@ def _deliver(result: xr.Dataset, out: Path | None, figure: Path | None, as_json:
     """Write the requested files and print the result."""
     from explorelab._support.files import write_whole
     from explorelab.cli.tables.team_tables import show_team
-    from explorelab.companions.team import team_summary
+    from explorelab.companions.team.team_result import team_summary
 
     if out is not None:
         write_whole(out, lambda path: result.to_netcdf(path, engine="h5netcdf"))

@@ -35,7 +35,7 @@ from explorelab.tasks import Task
 
 if TYPE_CHECKING:
     from explorelab.companions.advice import Suggestion
-    from explorelab.companions.assessment import Assessment
+    from explorelab.companions.assessment.one_person import Assessment
 
 INTERVAL = 1.959964
 """Standard deviations to either side of the mean that hold 95 %."""
@@ -184,13 +184,13 @@ class Companion:
     @property
     def phenotype(self) -> dict[str, float]:
         """Probability of each form of regret (linear, power, log, none) at the end of the block; needs the task's means."""
-        from explorelab.companions.assessment import phenotype
+        from explorelab.companions.assessment.one_person import phenotype
 
         return phenotype(self)
 
     def assessment(self) -> Assessment:
         """How the person is doing: form of regret, regret so far and to come, alone and advised, and weaknesses."""
-        from explorelab.companions.assessment import assessed
+        from explorelab.companions.assessment.one_person import assessed
 
         return assessed(self)
 

@@ -13,8 +13,8 @@ from explorelab._support.files import check_folder_of, write_whole
 from explorelab._support.whole_folders import check_folder_writable, put_folder, workshop
 from explorelab._support.written_numbers import DIGITS
 from explorelab.choices.table import Choices
-from explorelab.companions.assess import people_table, trials_table
-from explorelab.companions.assessment import LABELS
+from explorelab.companions.assessment.assess import people_table, trials_table
+from explorelab.companions.assessment.rest_of_block import LABELS
 from explorelab.errors import InputError
 from explorelab.plots.companion_figures import draw_assessment
 from explorelab.plots.pages import inside, rendered, width_of

@@ -12,7 +12,8 @@ import difflib
 import numpy as np
 import pandas as pd
 
-from explorelab.choices.checks import advice, arms, order, values
+from explorelab.choices.checks import arms, order, values
+from explorelab.choices.checks.advice_columns import advice_of
 from explorelab.choices.checks.column_names import ALSO_CALLED, COLUMNS, how_to_rename, near
 from explorelab.choices.checks.gaps import MISSED, without_gaps
 from explorelab.choices.checks.look import Look, Problem, Trials
@@ -118,7 +119,7 @@ def _read(look: Look) -> Trials | None:
         reward,
         layout,
         available,
-        advice=advice.advice(look, arm, missed, layout),
+        advice=advice_of(look, arm, missed, layout),
     )
     if look.has("participant", "trial"):
         order.check_order(look, trials)

@@ -8,7 +8,7 @@ from rich.console import Console
 from explorelab._support.counted import counted
 from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.cli.tables.terminal_table import percent, print_table
-from explorelab.companions.assess import assessment_summary
+from explorelab.companions.assessment.assess import assessment_summary
 
 KNOWING = {"": "the person too", "_group": "the group alone", "_table": "how far others moved"}
 """What forecasts know, by the ending of their attributes."""

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from explorelab._support.counted import counted
 from explorelab.cli.tables.terminal_table import print_table
-from explorelab.companions.team import team_summary
+from explorelab.companions.team.team_result import team_summary
 
 
 def show_team(result: xr.Dataset) -> None:

@@ -17,7 +17,9 @@ from explorelab._support.progress import Progress
 from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
-from explorelab.companions.assessment import LABELS, WEAKNESSES, Assessment, Weakness, assessed
+from explorelab.companions.assessment.one_person import Assessment, assessed
+from explorelab.companions.assessment.rest_of_block import LABELS
+from explorelab.companions.assessment.weaknesses import WEAKNESSES, Weakness
 from explorelab.companions.forecast import observed, started
 from explorelab.companions.live import Companion, begun
 from explorelab.companions.past import past_blocks

@@ -13,7 +13,7 @@ ADVICE = ("advised", "advice_shown", "followed", "advice_reason")
 """The columns; `advised` makes the others meaningful."""
 
 
-def advice(look: Look, arm: np.ndarray, missed: np.ndarray, layout: Layout) -> AdviceGiven | None:
+def advice_of(look: Look, arm: np.ndarray, missed: np.ndarray, layout: Layout) -> AdviceGiven | None:
     """What was suggested, row by row; None if the file does not say.
 
     Without a column advice_shown, whatever was advised counts as shown; without a column followed, it was followed if it

@@ -1,0 +1,1 @@
+"""Simulated teams of a person and an adviser."""
