@@ -1,4 +1,4 @@
-"""Write result files completely or not at all."""
+"""Write result files completely or not at all, and read those that hold trees."""
 
 from __future__ import annotations
 
@@ -7,8 +7,25 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from explorelab.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def read_tree(path: Path, what: str, by: str) -> xr.DataTree:
+    """A tree in netCDF, all of it in memory; `what` it is and what it is written `by` are for messages."""
+    import xarray as xr
+
+    if not path.is_file():
+        raise InputError(f"{path}: expected a {what} written by {by}, but the file does not exist.")
+    try:
+        return xr.open_datatree(path, engine="h5netcdf").load()
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"{path}: cannot be read as a {what}: {why}.") from None
 
 
 def check_writable(path: Path) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import jax
 import numpy as np
@@ -26,7 +26,7 @@ from explorelab.choices.table import NOWHERE, Layout
 from explorelab.companions import points as compiled
 from explorelab.companions.expert import Expert, View, expert_of, together, used_up, view_of, worth
 from explorelab.companions.live import Companion
-from explorelab.companions.past import Arrays, Past, arrays_of, checked_arm, checked_offer, checked_trial
+from explorelab.companions.past import Arrays, Details, Past, arrays_of, checked_arm, checked_offer, checked_trial
 
 MIN_RECORD = 5
 """Suggestions taken, and choices of their own, before a record says anything."""
@@ -78,25 +78,12 @@ class Adviser:
     mind: Companion | None = None
     """What is known of the person; None if the policy does not ask."""
 
-    def observe(
-        self,
-        arm: int | None = None,
-        reward: float | None = None,
-        *,
-        available: Sequence[bool] | np.ndarray | None = None,
-        forced: bool = False,
-        missed: bool = False,
-        advised: int | None = None,
-        unseen: bool = False,
-    ) -> Adviser:
+    def observe(self, arm: int | None = None, reward: float | None = None, **details: Unpack[Details]) -> Adviser:
         """The adviser after one trial; the arguments are those of `Companion.observe`."""
-        trial = checked_trial(self.layout.n_arms, arm, reward, available, forced, missed, advised, unseen)
-        mind = self.mind
-        if mind is not None:
-            mind = mind.observe(
-                arm, reward, available=available, forced=forced, missed=missed, advised=advised, unseen=unseen
-            )
-        return replace(self, past=self.past.after(trial), mind=mind)
+        if self.mind is None:
+            return replace(self, past=self.past.after(checked_trial(self.layout.n_arms, arm, reward, **details)))
+        mind = self.mind.observe(arm, reward, **details)
+        return replace(self, past=self.past.after(mind.past.blocks[-1][-1]), mind=mind)
 
     def next_block(self, start: int | None = None) -> Adviser:
         """The adviser before the same person's next block."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -30,6 +31,16 @@ class Trial(NamedTuple):
     """Which arms could be chosen; None for all."""
     advised: int = NOWHERE
     """The arm that was suggested; `NOWHERE` if none was."""
+
+
+class Details(TypedDict, total=False):
+    """What a trial may have besides its arm and reward, as `Companion.observe` describes it."""
+
+    available: Sequence[bool] | np.ndarray | None
+    forced: bool
+    missed: bool
+    advised: int | None
+    unseen: bool
 
 
 class Past(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.door import door
-from explorelab._support.files import check_writable, write_whole
+from explorelab._support.files import check_writable, read_tree, write_whole
 from explorelab.agents.registry import agent_named
 from explorelab.choices.table import NOWHERE, Layout
 from explorelab.companions.forecast import observed, started
@@ -65,13 +65,7 @@ def load_companion(path: str | os.PathLike[str]) -> Companion:
     path
         File to read.
     """
-    if not Path(path).is_file():
-        raise InputError(f"{path}: expected a companion written by save_companion, but the file does not exist.")
-    try:
-        tree = xr.open_datatree(Path(path), engine="h5netcdf").load()
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
-        why = str(error).partition("\n")[0].rstrip(".")
-        raise InputError(f"{path}: cannot be read as a companion: {why}.") from None
+    tree = read_tree(Path(path), "companion", "save_companion")
     if tree.attrs.get("kind") != KIND:
         raise InputError(f"{path}: expected a companion written by save_companion, got another kind of file.")
     task = _task_from(tree)

@@ -15,7 +15,7 @@ from explorelab._support import checks
 from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab._support.files import check_writable, write_whole
+from explorelab._support.files import check_writable, read_tree, write_whole
 from explorelab.agents import Agent
 from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
@@ -250,13 +250,7 @@ def load_fit(path: str | os.PathLike[str]) -> xr.DataTree:
     path
         File to read.
     """
-    if not Path(path).is_file():
-        raise InputError(f"{path}: expected a fit written by explorelab fit, but the file does not exist.")
-    try:
-        tree = xr.open_datatree(Path(path), engine="h5netcdf").load()
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
-        why = str(error).partition("\n")[0].rstrip(".")
-        raise InputError(f"{path}: cannot be read as a fit: {why}.") from None
+    tree = read_tree(Path(path), "fit", "explorelab fit")
     if "estimates" not in tree.children:
         raise InputError(f"{path}: expected a fit written by explorelab fit, got a file without estimates.")
     return tree

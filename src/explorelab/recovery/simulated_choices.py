@@ -259,17 +259,16 @@ def _trial(
     """One trial: `fitting.likelihood.decide`, and a draw."""
     t, kind, given, told, available = now
     rule, dtype = plan.rule, jnp.dtype("float64")
-    reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, number, t)
+    luck = chance.of_step(keys, number, t, dtype)
     moment = steps.moment_of(rule.commitment, state.bound, t, state.position)
     value = rule.limit(params, state.belief, moment)
-    decision = chance.of_decision(keys, number, t, choice_bits, dtype)
-    drawn = rule.choice.draw(params, state.belief, value, moment, available, decision)
+    drawn = rule.choice.draw(params, state.belief, value, moment, available, luck.decision)
     deciding = steps.decides(state.bound, available)
     wanted = jnp.where(deciding, drawn, state.bound.goal) if steps.binds(rule.commitment) else drawn
     arm = jnp.select([kind == FREE, kind == KEPT, kind == REPEATED], [wanted, given, state.position], NOWHERE)
     arm = arm.astype(jnp.int32)
     at = jnp.maximum(arm, 0)
-    noise = noise_kind(plan.noise).quantile(scale, chance.uniform(reward_bits, dtype))
+    noise = noise_kind(plan.noise).quantile(scale, luck.reward)
     reward = jnp.where(kind == KEPT, told, means[at] + noise)
     belief = rule.learner.update(params, state.belief, at, reward)
     sampled = kind != NOTHING

@@ -6,6 +6,8 @@ uniform number, at a third of the cost of splitting keys.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -39,9 +41,17 @@ def uniform(bits: UInt32[Array, ""], dtype: jnp.dtype) -> Float[Array, ""]:
     return ((bits >> (32 - kept)).astype(dtype) + 0.5) * (0.5**kept)
 
 
-def of_decision(
-    keys: Keys, replicate: UInt32[Array, ""], t: UInt32[Array, ""], bits: UInt32[Array, ""], dtype: jnp.dtype
-) -> Chance:
-    """The randomness of a decision; the key is derived only where a rule uses it."""
+class OfStep(NamedTuple):
+    """The randomness of one step."""
+
+    decision: Chance
+    reward: Float[Array, ""]
+    """Uniform, for the quantile of the reward's noise."""
+
+
+def of_step(keys: Keys, replicate: UInt32[Array, ""], t: UInt32[Array, ""], dtype: jnp.dtype) -> OfStep:
+    """The randomness of a decision and of its reward; the decision's key is derived only where a rule uses it."""
+    reward, choice = bits_at(keys, REWARD_AND_CHOICE, replicate, t)
     words = jnp.stack(bits_at(keys, COST_AND_MORE, replicate, t))
-    return Chance(uniform(bits, dtype), jax.random.wrap_key_data(words, impl="threefry2x32"))
+    decision = Chance(uniform(choice, dtype), jax.random.wrap_key_data(words, impl="threefry2x32"))
+    return OfStep(decision, uniform(reward, dtype))

@@ -187,10 +187,9 @@ def _step(
     t: Int[Array, ""],
 ) -> tuple[Walk, Step]:
     dtype = jnp.dtype(plan.dtype)
-    reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, replicate, t)
-    decision = chance.of_decision(keys, replicate, t, choice_bits, dtype)
-    walk, arm, chosen = _move(rule, plan, params, world, walk, t, decision)
-    noise = noise_kind(plan.noise).quantile(world.noise_scale, chance.uniform(reward_bits, dtype))
+    luck = chance.of_step(keys, replicate, t, dtype)
+    walk, arm, chosen = _move(rule, plan, params, world, walk, t, luck.decision)
+    noise = noise_kind(plan.noise).quantile(world.noise_scale, luck.reward)
     reward = world.means[arm] + noise
     moved = arm != walk.position
     if not plan.start:

@@ -92,12 +92,10 @@ def _future(
 ) -> Future:
     def step(time: Any, state: tuple[Playing, Any, Future]) -> tuple[Playing, Any, Future]:
         before, at, future = state
-        reward_bits, choice_bits = chance.bits_at(keys, chance.REWARD_AND_CHOICE, number, time)
-        decision = chance.of_decision(keys, number, time, choice_bits, jnp.dtype("float64"))
+        luck = chance.of_step(keys, number, time, jnp.dtype("float64"))
         available = _available(world, at)
-        arm = playing.drawn(rule, ready, before, time, at, available, decision).astype(jnp.int32)
-        deviation = noise_kind(noise).quantile(world.scale, chance.uniform(reward_bits, jnp.dtype("float64")))
-        reward = world.means[arm] + deviation
+        arm = playing.drawn(rule, ready, before, time, at, available, luck.decision).astype(jnp.int32)
+        reward = world.means[arm] + noise_kind(noise).quantile(world.scale, luck.reward)
         after = playing.learned(rule, ready, before, available, Seen(arm, arm, reward, jnp.bool_(True)))
         return after, arm, Future(future.arm.at[time - 1].set(arm), future.reward.at[time - 1].set(reward))
 
