@@ -75,7 +75,7 @@ def forecast(
     from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import companion_tables
-    from explorelab.companions.forecast import forecast as run
+    from explorelab.companions.forecasting.forecast import forecast as run
     from explorelab.plots import companion_figures
     from explorelab.plots.style import write_figure
 

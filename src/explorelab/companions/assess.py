@@ -18,8 +18,7 @@ from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.companions.assessment import LABELS, WEAKNESSES, Assessment, Weakness, assessed
-from explorelab.companions.forecast import observed, started
-from explorelab.companions.live import Companion, begun
+from explorelab.companions.live import Companion, begun, observed, started
 from explorelab.companions.past import past_blocks
 from explorelab.companions.posterior import Settings
 from explorelab.companions.scene import scene_of

@@ -32,9 +32,9 @@ from explorelab.agents import playing
 from explorelab.agents.factors import Agent, Params, Rule, Ways, prepared
 from explorelab.agents.playing import Playing, Seen, room_for
 from explorelab.choices.table import NOWHERE
-from explorelab.companions import points as compiled
 from explorelab.companions.expert import prior_for
 from explorelab.companions.past import Past, Trial, arrays_of
+from explorelab.companions.sampling import points as compiled
 from explorelab.companions.scene import Numbers
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block

@@ -30,11 +30,11 @@ from explorelab.agents.factors import Params, Rule, prepared
 from explorelab.agents.named.ucl import stochastic_ucl
 from explorelab.agents.playing import Playing, Seen
 from explorelab.choices.table import NOWHERE, Layout
-from explorelab.companions import points as compiled
 from explorelab.companions.advice import POLICIES, Adviser, adviser_for
 from explorelab.companions.expert import prior_for
 from explorelab.companions.live import begun
 from explorelab.companions.posterior import Settings
+from explorelab.companions.sampling import points as compiled
 from explorelab.companions.scene import Scene, scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import ways_of
