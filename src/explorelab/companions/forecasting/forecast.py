@@ -94,7 +94,13 @@ def forecast(
     for number in range(fold.max() + 1):
         own = fold[choices.participant] == number
         table[own] = moves_table(choices.rows(~own), choices)[own]
-    attrs = {"agent": scenes[0].agent.name, "n_folds": len(scenes), "seed": seed, "converged": int(settled)}
+    attrs = {
+        "agent": scenes[0].agent.name,
+        "n_parameters": len(scenes[0].space),
+        "n_folds": len(scenes),
+        "seed": seed,
+        "converged": int(settled),
+    }
     return _result(choices, told, table, fold, attrs)
 
 
