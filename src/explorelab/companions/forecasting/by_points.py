@@ -39,4 +39,5 @@ def foreseen_by_points(
     counts = calibration(probability, choices.arm[rows][scored], offers(choices, rows)[scored])
     n_before = np.cumsum(scored).reshape(scored.shape)
     played = np.flip(np.maximum.accumulate(np.flip(choices.present[rows], 1), 1), 1)
-    return Foreseen(rows, personal, group, counts, np.where(played, drawn.n_effective[n_before], np.nan))
+    effective = np.where(played, drawn.n_effective[n_before], np.nan)
+    return Foreseen(rows, personal, group, counts, effective, replayed=False)

@@ -34,7 +34,7 @@ def foreseen_by_replay(choices: Choices, scene: Scene, rows: np.ndarray, setting
                 counts += calibration(p[None], np.array([trial.arm]), offered(trial, len(p))[None])
             mind = observed(mind, trial)
             effective[b, t] = mind.posterior.n_effective
-    return Foreseen(rows, personal, group, counts, effective)
+    return Foreseen(rows, personal, group, counts, effective, replayed=True)
 
 
 def _by_group(choices: Choices, mind: Companion, rows: np.ndarray) -> np.ndarray:

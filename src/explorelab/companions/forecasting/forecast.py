@@ -55,6 +55,12 @@ def forecast(
     the means in nats a choice (`nats`, `nats_group`, `nats_table`) and `r2` = 1 - nats / chance. Over bin: `predicted` and
     `observed` frequencies, for calibration. Attributes hold the totals.
 
+    Each person's posterior before every choice is carried by points that are drawn once: from the group, and around the most
+    probable parameters after growing numbers of their choices. The points only say where to look; they are weighed by the
+    group and the earlier choices alone, so that the forecasts are exact up to their Monte Carlo error. `n_effective`, over
+    row and trial, is the effective number of points after each trial. Wherever it is below a tenth of `n_points`, more are
+    drawn; if that does not help, a live companion follows the person instead (attribute `n_replayed`: for how many).
+
     Parameters
     ----------
     choices
@@ -62,13 +68,13 @@ def forecast(
     agent
         Agent or its name.
     n_folds
-        Number of folds; the group of a fold is learned by "em" from everyone outside it.
+        Number of folds; the group of a fold is learned by empirical Bayes from everyone outside it.
     free, fixed, space
         Which parameters to estimate, which values to fix, and where to search, as in `fit`.
     n_points
-        Number of points that carry each person's posterior.
+        Number of points from the group, and from around each of several posteriors of a person.
     n_starts
-        Number of starting points per person in the group's fit.
+        Number of starting points per person, for the minimum at which they enter the groups' fits.
     seed
         Same seed, same result.
     progress
@@ -125,9 +131,9 @@ def _told(
 def _result(
     choices: Choices, told: list[Foreseen], table: np.ndarray, fold: np.ndarray, attrs: dict[str, Any]
 ) -> xr.Dataset:
-    log_prob, group = np.full(choices.arm.shape, np.nan), np.full(choices.arm.shape, np.nan)
+    log_prob, group, effective = (np.full(choices.arm.shape, np.nan) for _ in range(3))
     for one in told:
-        log_prob[one.rows], group[one.rows] = one.personal, one.group
+        log_prob[one.rows], group[one.rows], effective[one.rows] = one.personal, one.group, one.n_effective
     n, predicted, came_true = np.sum([one.counts for one in told], axis=0)
     chance = chance_nll(choices)
     each = {"": log_prob, "_group": group, "_table": table}
@@ -142,12 +148,14 @@ def _result(
         attrs |= _totals(of_person, choices.n_scored, chance, ending)
     with np.errstate(invalid="ignore"):
         variables |= {"predicted": ("bin", predicted / n), "observed": ("bin", came_true / n), "n_predictions": ("bin", n)}
-    effective = np.concatenate([one.n_effective.ravel() for one in told])
+    variables["n_effective"] = (("row", "trial"), effective)
     attrs |= {
         "n_people": choices.n_participants,
         "n_choices": int(choices.scored.sum()),
         "source": choices.source,
         "n_effective_5_percent": float(np.nanquantile(effective, 0.05)),
+        "n_effective_least": float(np.nanmin(effective)),
+        "n_replayed": sum(one.replayed for one in told),
     }
     coords = {
         "participant": list(choices.participants),

@@ -24,6 +24,8 @@ class Foreseen(NamedTuple):
     """Calibration: for each bin, the number of predictions, their sum, and how many came true."""
     n_effective: np.ndarray
     """Effective number of points after each trial; NaN beyond the last one of a block."""
+    replayed: bool
+    """Whether it took a live companion."""
 
 
 def calibration(probability: np.ndarray, arm: np.ndarray, offered: np.ndarray) -> np.ndarray:
