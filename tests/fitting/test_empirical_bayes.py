@@ -38,7 +38,7 @@ def test_rounds_on_parabolas_end_where_plain_rounds_end(agent):
     fitted, rows = people(agent)
     plain = fit_group(fitted, rows, starts=2, rounds=400, tolerance=1e-4, progress=False)
     assert plain.settled
-    close(from_minima(fitted, rows, tolerance=1e-3), plain)
+    close(from_minima(fitted, rows, rounds=400, tolerance=1e-4), plain)
 
 
 @pytest.mark.parametrize("agent", ["delta-rule", "win-stay-lose-shift"])
@@ -50,8 +50,8 @@ def test_nothing_is_learned_from_whom_no_parameters_explain(agent):
     broken = fitted._replace(data=fitted.data._replace(blocks=blocks._replace(available=available)))
     best = best_of_starts(fitted, with_prior(fitted, rows, prior=True), 2, 0, "", progress=False)
     others = [i for i in range(len(rows)) if i != 2]
-    found = group_from(broken, rows, best.z, tolerance=1e-3, progress=False)
-    without = group_from(fitted, [rows[i] for i in others], best.z[others], tolerance=1e-3, progress=False)
+    found = group_from(broken, rows, best.z, rounds=400, tolerance=1e-4, progress=False)
+    without = group_from(fitted, [rows[i] for i in others], best.z[others], rounds=400, tolerance=1e-4, progress=False)
     np.testing.assert_array_equal(found[0], without[0])
     np.testing.assert_array_equal(found[1], without[1])
     close(found, fit_group(broken, rows, starts=2, rounds=400, tolerance=1e-4, progress=False))
@@ -59,4 +59,4 @@ def test_nothing_is_learned_from_whom_no_parameters_explain(agent):
 
 def test_rounds_that_run_out_say_so():
     fitted, rows = people("delta-rule")
-    assert not from_minima(fitted, rows, rounds=1)[2]
+    assert not from_minima(fitted, rows, rounds=1, tolerance=1e-9)[2]

@@ -6,9 +6,9 @@
 (Huys et al. 2011, PLoS Computational Biology, "Disentangling the roles of approach, activation and valence".) Two
 pseudo-people with half a standard unit of spread keep S away from zero when people are few or alike.
 
-`group_from` takes other rounds to the same end. In each, everyone's likelihood becomes a parabola around where they are (one
-evaluation), E and M steps alternate on these parabolas until they settle, and everyone moves to where that leads. Only those
-whom a parabola misled are minimised.
+`group_from` first takes a few cheaper rounds towards the same end. In each, everyone's likelihood becomes a parabola around
+where they are (one evaluation), several E and M steps alternate on these parabolas, and everyone moves to where they lead;
+only those whom a parabola misled are minimised. Parabolas alone may go round in circles, so plain rounds follow.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from explorelab.fitting.search.solve import Ending, curved, endings, limits, min
 
 PSEUDO_PEOPLE = 2.0
 PSEUDO_SD = 0.5
-MOST_AHEAD = 100
-AHEAD_ENOUGH = 1e-4
-"""Rounds on parabolas end where one moves the group by less than this, in standard units."""
+AHEAD = 10
+"""E and M steps on the same parabolas. Many more lead too far where the group is hardly determined, and back and forth."""
+ON_PARABOLAS = 6
+"""Rounds on parabolas at most."""
 ONE_PERSON = "empirical Bayes needs at least 2 participants, got 1: use method='map'."
 
 
@@ -111,15 +112,16 @@ def group_from(
     fitted: Fitted,
     row_lists: list[np.ndarray],
     z: np.ndarray,
-    rounds: int = 60,
+    rounds: int = 30,
     tolerance: float = 0.01,
     label: str = "group",
     progress: bool | None = None,
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Mean and covariance of the group, in rounds on parabolas from these points; and whether they settled.
+    """Mean and covariance of the group, in rounds that begin at these points; and whether they settled.
 
-    The points only save steps: people's own minima, for instance, found before it was known who belongs to the group.
-    Nothing is learned from people whose likelihood is not finite there.
+    The points only save steps: people's own minima, for instance, found before it was known who belongs to the group. It is
+    settled where it is for `fit_group`: when a plain round moves it by less than the tolerance. Nothing is learned from
+    people whose likelihood is not finite.
     """
     p = len(fitted.space)
     prior: _Prior = np.zeros(p), np.eye(p)
@@ -130,12 +132,18 @@ def group_from(
         return *prior, False
     z = ended.z[finite]
     at = _likelihood(fitted, people, z, f"{label}, round 1", progress)
-    for number in range(2, rounds + 1):
-        before = prior
-        prior, ahead = _settled_on_parabolas(z, at, before, *limits(fitted.space))
+    for number in range(2, ON_PARABOLAS + 2):
+        steps, ahead = _on_parabolas(z, at, prior, *limits(fitted.space))
+        step, prior = _moved(prior, steps[0]), steps[-1]
+        if step < tolerance:
+            break
+        z, at = _went(fitted, people, (z, at), ahead, prior, f"{label}, round {number}", progress)
+    for number in range(rounds):
+        ended = _minimised(fitted, people, z, prior, f"{label}, plain round {number + 1}", progress)
+        z = np.where(np.isfinite(ended.value)[:, None], ended.z, z)
+        before, prior = prior, _learned(z, covariances(ended.information, ended.information)[0])
         if _moved(before, prior) < tolerance:
             return *prior, True
-        z, at = _went(fitted, people, (z, at), ahead, prior, f"{label}, round {number}", progress)
     return *prior, False
 
 
@@ -150,20 +158,20 @@ def _likelihood(fitted: Fitted, row_lists: list[np.ndarray], z: np.ndarray, labe
     return curved(fitted, with_prior(fitted, row_lists, prior=False), z, label, progress)
 
 
-def _settled_on_parabolas(
+def _on_parabolas(
     z: np.ndarray, at: Curvature, prior: _Prior, low: np.ndarray, high: np.ndarray
-) -> tuple[_Prior, np.ndarray]:
-    """The prior to which rounds on these parabolas lead, and where everyone will then be."""
+) -> tuple[list[_Prior], np.ndarray]:
+    """The prior after each of several E and M steps on these parabolas, and where everyone will then be."""
     information, gradient = np.asarray(at.information), np.asarray(at.gradient)
     own = np.einsum("nij,nj->ni", information, z) - gradient
-    for _ in range(MOST_AHEAD):
+    steps = []
+    for _ in range(AHEAD):
         precision = np.linalg.inv(prior[1])
         spread = np.linalg.inv(information + precision)
         z = np.clip(np.einsum("nij,nj->ni", spread, own + precision @ prior[0]), low, high)
-        last, prior = prior, _learned(z, spread)
-        if _moved(last, prior) < AHEAD_ENOUGH:
-            break
-    return prior, z
+        prior = _learned(z, spread)
+        steps.append(prior)
+    return steps, z
 
 
 def _went(
