@@ -140,7 +140,10 @@ def main() -> None:
             print(name, agent, {key: value for key, value in run.items() if key != "nats_of_people"}, flush=True)
             SAVED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(table(found))
-    write(found)
+    if len(found) == len(DATA) * len(AGENTS):
+        write(found)
+    else:
+        print("The page is written once all of these have been run.")
 
 
 if __name__ == "__main__":
