@@ -7,7 +7,7 @@ from .choices.table import Choices
 from .choices.writing import choices_from_runs, write_choices
 from .choices.wu2018 import load_wu2018
 from .companions.assessment.assess import assess
-from .companions.forecast import forecast
+from .companions.forecasting.forecast import forecast
 from .companions.live import Companion, companion
 from .companions.operator_prior import automaton, learn_prior
 from .companions.saving import load_companion, save_companion

@@ -12,7 +12,7 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab.plots.companion_page import FILES
-from tests.support.command_line import in_turn
+from tests.support.command_line import in_turn, interrupted
 from tests.support.people import population
 
 SMALL = ["--points", "16"]
@@ -104,3 +104,13 @@ def test_what_does_not_fit_is_told_in_one_line(folder: Path) -> None:
     assert "does not exist" in refused(folder, "assess", "choices.csv", "--group", "none.nc", "--out", "new")
     assert "n_folds must be" in refused(folder, "forecast", "choices.csv", "--folds", "1")
     assert not (folder / "new").exists()
+
+
+def test_an_interrupted_forecast_leaves_nothing(tmp_path: Path) -> None:
+    xl.write_choices(population(n=60, horizon=8), tmp_path / "choices.csv")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    files = ["--csv", "f.csv", "--figure", "f.png"]
+    done = interrupted("forecast", "choices.csv", "--agent", "win-stay-lose-shift", *SMALL, *files, cwd=tmp_path)
+    assert done.returncode == 130
+    assert done.stderr.strip().endswith("interrupted; nothing was written.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

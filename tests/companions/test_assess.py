@@ -13,8 +13,7 @@ import xarray as xr
 import explorelab as xl
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.companions.assessment.assess import assess, assessment_summary, people_table, tasks_of, trials_table
-from explorelab.companions.forecast import observed, started
-from explorelab.companions.live import begun
+from explorelab.companions.live import begun, observed, started
 from explorelab.companions.past import past_blocks
 from explorelab.companions.posterior import Settings
 from explorelab.companions.scene import scene_of

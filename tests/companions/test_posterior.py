@@ -9,8 +9,8 @@ from scipy.stats import norm
 import explorelab as xl
 from explorelab.agents import AGENTS
 from explorelab.companions.live import begun
-from explorelab.companions.points import log_likelihoods_at
 from explorelab.companions.posterior import FOLLOWING, Settings
+from explorelab.companions.sampling.points import log_likelihoods_at
 from explorelab.companions.scene import scene_of
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of

@@ -6,8 +6,7 @@ import numpy as np
 
 import explorelab as xl
 from explorelab.choices.table import Choices
-from explorelab.companions.forecast import observed, started
-from explorelab.companions.live import Companion, begun
+from explorelab.companions.live import Companion, begun, observed, started
 from explorelab.companions.past import past_blocks
 from explorelab.companions.posterior import Settings
 from explorelab.companions.scene import Group, Scene, scene_of

@@ -62,8 +62,10 @@ def forecast(
     task: Task = None,
     agent: Annotated[str, typer.Option(help="Agent that models people.")] = "roving-ucl",
     folds: Annotated[int, typer.Option(help="Number of folds of people; the group is learned outside each.")] = 10,
-    points: Points = 256,
-    starts: Annotated[int, typer.Option(help="Number of starting points per person in the group's fit.")] = 2,
+    points: Annotated[
+        int, typer.Option(help="Number of points from the group, and from around each of several posteriors of a person.")
+    ] = 256,
+    starts: Annotated[int, typer.Option(help="Number of starting points per person in the groups' fits.")] = 2,
     seed: Seed = 0,
     figure: Annotated[
         Path | None, typer.Option(help="Draw nats over time and by person, and calibration (.png, .svg or .pdf).")
@@ -75,7 +77,7 @@ def forecast(
     from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import companion_tables
-    from explorelab.companions.forecast import forecast as run
+    from explorelab.companions.forecasting.forecast import forecast as run
     from explorelab.plots import companion_figures
     from explorelab.plots.style import write_figure
 

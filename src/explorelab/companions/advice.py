@@ -23,10 +23,10 @@ import numpy as np
 from explorelab._support import checks
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Layout
-from explorelab.companions import points as compiled
 from explorelab.companions.expert import Expert, View, expert_of, together, used_up, view_of, worth
 from explorelab.companions.live import Companion
 from explorelab.companions.past import Arrays, Details, Past, arrays_of, checked_arm, checked_offer, checked_trial
+from explorelab.companions.sampling import points as compiled
 
 MIN_RECORD = 5
 """Suggestions taken, and choices of their own, before a record says anything."""

@@ -42,7 +42,7 @@ from explorelab.agents.playing import Playing, Seen, room_for
 from explorelab.choices.table import Layout
 from explorelab.companions.live import Companion
 from explorelab.companions.past import Arrays
-from explorelab.companions.points import Points
+from explorelab.companions.sampling.points import Points
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, ways_of
 from explorelab.fitting.objective import Model

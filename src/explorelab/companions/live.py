@@ -15,7 +15,6 @@ from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE
-from explorelab.companions import points as compiled
 from explorelab.companions.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
 from explorelab.companions.posterior import (
     FOLLOWING,
@@ -28,6 +27,7 @@ from explorelab.companions.posterior import (
     reweighed,
     taught,
 )
+from explorelab.companions.sampling import points as compiled
 from explorelab.companions.scene import Scene, scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
@@ -247,11 +247,15 @@ class Companion:
         """Raise if no point can have made this choice."""
         counts = (log_probs[:, trial.arm] > -np.inf) & (self.posterior.weight > 0)
         if not counts.any() and trial.advised != trial.arm:
-            name = self.scene.agent.name
-            raise InputError(
-                f"{name} gives the choice of arm {trial.arm} on trial {self.past.t} probability zero, whatever its "
-                f"parameters: let it lapse ({name}+lapse), or use another agent."
-            )
+            raise impossible(self.scene.agent.name, trial.arm, self.past.t)
+
+
+def impossible(agent: str, arm: int, t: int) -> InputError:
+    """The error about a choice that no parameters explain."""
+    return InputError(
+        f"{agent} gives the choice of arm {arm} on trial {t} probability zero, whatever its parameters: let it lapse "
+        f"({agent}+lapse), or use another agent."
+    )
 
 
 @door
@@ -303,3 +307,22 @@ def begun(scene: Scene, settings: Settings, horizon: int, task: Task | None = No
     """A companion before the person's first choice."""
     with jax.enable_x64(True):
         return Companion(scene, settings, Past(), before(scene, settings), horizon, task)
+
+
+def started(mind: Companion, number: int, start: int) -> Companion:
+    """The companion before a block: a companion's first block is already begun."""
+    at = None if start == NOWHERE else start
+    if number:
+        return mind.next_block(at)
+    return mind if at is None else replace(mind, past=mind.past._replace(starts=(at,)))
+
+
+def observed(mind: Companion, trial: Trial) -> Companion:
+    """The companion after a trial that was read from a file."""
+    advised = None if trial.advised == NOWHERE else trial.advised
+    if trial.arm == NOWHERE:
+        return mind.observe(missed=True, available=trial.available, advised=advised)
+    reward = trial.reward if trial.observed else None
+    return mind.observe(
+        trial.arm, reward, available=trial.available, forced=not trial.scored, advised=advised, unseen=not trial.observed
+    )

@@ -35,9 +35,9 @@ from explorelab.agents.factors import Learner, Params
 from explorelab.agents.learners.kernels import KERNELS, correlation
 from explorelab.agents.named.ucl import CREDIBILITY_SCALE, deterministic_ucl
 from explorelab.choices.table import Choices, Layout
-from explorelab.companions import points as compiled
 from explorelab.companions.expert import Expert, View, expert_of, together, view_of
 from explorelab.companions.past import Past, arrays_of, checked_trial, past_blocks
+from explorelab.companions.sampling import points as compiled
 from explorelab.companions.scene import Group, Numbers
 from explorelab.errors import InputError
 from explorelab.fitting.fit_people import check_likelihood

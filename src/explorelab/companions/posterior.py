@@ -26,9 +26,9 @@ from scipy.special import logsumexp
 
 from explorelab.agents.playing import Seen, room_for
 from explorelab.choices.table import NOWHERE
-from explorelab.companions import points as compiled
 from explorelab.companions.past import Arrays, Past, Trial, arrays_of, offered
-from explorelab.companions.points import Points
+from explorelab.companions.sampling import points as compiled
+from explorelab.companions.sampling.points import Points
 from explorelab.companions.sampling.proposals import (
     FROM_GROUP,
     Component,

@@ -21,8 +21,7 @@ from explorelab._support.door import door
 from explorelab._support.files import check_writable, read_tree, write_whole
 from explorelab.agents.registry import agent_named
 from explorelab.choices.table import NOWHERE, Layout
-from explorelab.companions.forecast import observed, started
-from explorelab.companions.live import Companion, begun
+from explorelab.companions.live import Companion, begun, observed, started
 from explorelab.companions.past import Past, Trial
 from explorelab.companions.posterior import Settings
 from explorelab.companions.scene import Group, Numbers, Scene

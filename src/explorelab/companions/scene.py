@@ -64,11 +64,18 @@ def scene_of(choices: Choices, agent: str | Agent | None, group: xr.DataTree | N
     """The scene for people who play these blocks; without a group, the weak prior of a fit in the units of their rewards."""
     if group is None:
         fitted = prepare(choices, "stochastic-ucl" if agent is None else agent)
-        return _scene(choices, fitted, _weak_prior(len(fitted.space)))
+        return scene_from(choices, fitted, _weak_prior(len(fitted.space)))
     known = known_from_fit(group, agent)
     _check_group(choices.layout, group)
     fitted = fitted_of(choices, known)
-    return _scene(choices, fitted, _group_of(group["group"].to_dataset()))
+    return scene_from(choices, fitted, _group_of(group["group"].to_dataset()))
+
+
+def scene_from(choices: Choices, fitted: Fitted, group: Group) -> Scene:
+    """The scene of an agent that is ready to be fitted, with a group in its units."""
+    check_likelihood(choices, fitted)
+    numbers = Numbers(fitted.data.ways, fitted.data.fixed, fitted.data.origin, *limits(fitted.space), group)
+    return Scene(fitted.agent, fitted.model, fitted.space, choices.layout, numbers)
 
 
 def scene_on(task: Task, agent: str | Agent | None, group: xr.DataTree | None, horizon: int) -> Scene:
@@ -86,12 +93,6 @@ def check_companion(agent: str | None, group: xr.DataTree | None, task: Task, ho
 def read_group(file: Path) -> xr.DataTree:
     """A fit of other people from a file, all of it in memory."""
     return load_fit(file)
-
-
-def _scene(choices: Choices, fitted: Fitted, group: Group) -> Scene:
-    check_likelihood(choices, fitted)
-    numbers = Numbers(fitted.data.ways, fitted.data.fixed, fitted.data.origin, *limits(fitted.space), group)
-    return Scene(fitted.agent, fitted.model, fitted.space, choices.layout, numbers)
 
 
 def _weak_prior(n_parameters: int) -> Group:

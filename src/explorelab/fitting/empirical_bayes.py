@@ -6,30 +6,34 @@
 (Huys et al. 2011, PLoS Computational Biology, "Disentangling the roles of approach, activation and valence".) Two
 pseudo-people with half a standard unit of spread keep S away from zero when people are few or alike.
 
-Rounds may look ahead: between two E steps, M steps alternate with E steps on everyone's likelihood as a parabola, which is
-what the last E step knows of it. Where the rounds end is the same; they are fewer.
+`group_from` first takes a few cheaper rounds towards the same end. In each, everyone's likelihood becomes a parabola around
+where they are (one evaluation), several E and M steps alternate on these parabolas, and everyone moves to where they lead;
+only those whom a parabola misled are minimised. Parabolas alone may go round in circles, so plain rounds follow.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import numpy as np
 import xarray as xr
 
 from explorelab._support import checks
 from explorelab.errors import InputError
 from explorelab.fitting.model import Fitted
+from explorelab.fitting.objective import Curvature
 from explorelab.fitting.results import covariances, on_natural_scale
 from explorelab.fitting.search.best import Best, best_of_starts, with_prior
-from explorelab.fitting.search.optimise import Status
-from explorelab.fitting.search.solve import Ending, endings, limits, minimised, problems
+from explorelab.fitting.search.optimise import CLOSE, Minimum, Status
+from explorelab.fitting.search.solve import Ending, curved, endings, limits, minimised, problems
 
 PSEUDO_PEOPLE = 2.0
 PSEUDO_SD = 0.5
-MOST_AHEAD = 100
-AHEAD_ENOUGH = 1e-4
-"""Looking ahead ends where a round would move the group by less than this, in standard units."""
+AHEAD = 10
+"""E and M steps on the same parabolas. Many more lead too far where the group is hardly determined, and back and forth."""
+ON_PARABOLAS = 6
+"""Rounds on parabolas at most."""
 ONE_PERSON = "empirical Bayes needs at least 2 participants, got 1: use method='map'."
 
 
@@ -113,18 +117,96 @@ def group_from(
     label: str = "group",
     progress: bool | None = None,
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Mean and covariance of the group, in rounds that look ahead from these points; and whether they settled.
+    """Mean and covariance of the group, in rounds that begin at these points; and whether they settled.
 
-    The points only save steps: people's own minima, for instance, found before it was known who belongs to the group.
+    The points only save steps: people's own minima, for instance, found before it was known who belongs to the group. It is
+    settled where it is for `fit_group`: when a plain round moves it by less than the tolerance. Nothing is learned from
+    people whose likelihood is not finite.
     """
     p = len(fitted.space)
-    group = _Group(fitted, row_lists, np.zeros(len(row_lists), int), z, np.tile(np.eye(p), (len(z), 1, 1)), progress)
-    group.update(np.arange(len(z)), f"{label}, round 1")
-    for number in range(2, rounds + 1):
-        if not group.learning.any():
+    prior: _Prior = np.zeros(p), np.eye(p)
+    ended = _minimised(fitted, row_lists, z, prior, f"{label}, round 1", progress)
+    finite = np.isfinite(ended.value)
+    people = [rows for rows, usable in zip(row_lists, finite, strict=True) if usable]
+    if not people:
+        return *prior, False
+    z = ended.z[finite]
+    at = _likelihood(fitted, people, z, f"{label}, round 1", progress)
+    for number in range(2, ON_PARABOLAS + 2):
+        steps, ahead = _on_parabolas(z, at, prior, *limits(fitted.space))
+        step, prior = _moved(prior, steps[0]), steps[-1]
+        if step < tolerance:
             break
-        group.round(f"{label}, round {number}", tolerance, ahead=MOST_AHEAD)
-    return group.mean[0], group.covariance[0], not group.learning.any()
+        z, at = _went(fitted, people, (z, at), ahead, prior, f"{label}, round {number}", progress)
+    for number in range(rounds):
+        ended = _minimised(fitted, people, z, prior, f"{label}, plain round {number + 1}", progress)
+        z = np.where(np.isfinite(ended.value)[:, None], ended.z, z)
+        before, prior = prior, _learned(z, covariances(ended.information, ended.information)[0])
+        if _moved(before, prior) < tolerance:
+            return *prior, True
+    return *prior, False
+
+
+def _minimised(
+    fitted: Fitted, row_lists: list[np.ndarray], z: np.ndarray, prior: _Prior, label: str, progress: bool | None
+) -> Minimum:
+    return minimised(fitted, problems(row_lists, prior[0], np.linalg.inv(prior[1])), z, label, progress)
+
+
+def _likelihood(fitted: Fitted, row_lists: list[np.ndarray], z: np.ndarray, label: str, progress: bool | None) -> Curvature:
+    """Everyone's negative log-likelihood with its derivatives, in NumPy arrays."""
+    return curved(fitted, with_prior(fitted, row_lists, prior=False), z, label, progress)
+
+
+def _on_parabolas(
+    z: np.ndarray, at: Curvature, prior: _Prior, low: np.ndarray, high: np.ndarray
+) -> tuple[list[_Prior], np.ndarray]:
+    """The prior after each of several E and M steps on these parabolas, and where everyone will then be."""
+    information, gradient = np.asarray(at.information), np.asarray(at.gradient)
+    own = np.einsum("nij,nj->ni", information, z) - gradient
+    steps = []
+    for _ in range(AHEAD):
+        precision = np.linalg.inv(prior[1])
+        spread = np.linalg.inv(information + precision)
+        z = np.clip(np.einsum("nij,nj->ni", spread, own + precision @ prior[0]), low, high)
+        prior = _learned(z, spread)
+        steps.append(prior)
+    return steps, z
+
+
+def _went(
+    fitted: Fitted,
+    row_lists: list[np.ndarray],
+    now: tuple[np.ndarray, Curvature],
+    ahead: np.ndarray,
+    prior: _Prior,
+    label: str,
+    progress: bool | None,
+) -> tuple[np.ndarray, Curvature]:
+    """Everyone where the parabolas led them, or, if that is no better than where they were, at their minimum."""
+    there = _likelihood(fitted, row_lists, ahead, label, progress)
+    misled = ~(_value(there, ahead, prior) <= _value(now[1], now[0], prior) + CLOSE)
+    if not misled.any():
+        return ahead, there
+    those = [rows for rows, wrong in zip(row_lists, misled, strict=True) if wrong]
+    z = ahead.copy()
+    z[misled] = _minimised(fitted, those, now[0][misled], prior, label, progress).z
+    again = _likelihood(fitted, those, z[misled], label, progress)
+    return z, jax.tree.map(lambda all_, some: _replaced(all_, misled, some), there, again)
+
+
+def _value(at: Curvature, z: np.ndarray, prior: _Prior) -> np.ndarray:
+    """Everyone's objective; NaN, which is no better than anything, if it or a derivative is not finite."""
+    away = z - prior[0]
+    value = np.asarray(at.value) + 0.5 * np.einsum("ni,ij,nj->n", away, np.linalg.inv(prior[1]), away)
+    usable = np.isfinite(np.asarray(at.gradient)).all(1) & np.isfinite(np.asarray(at.information)).all((1, 2))
+    return np.where(usable, value, np.nan)
+
+
+def _replaced(array: np.ndarray, where: np.ndarray, by: np.ndarray) -> np.ndarray:
+    result = array.copy()
+    result[where] = by
+    return result
 
 
 class _Group:
@@ -150,11 +232,8 @@ class _Group:
         self.learning = np.ones(n_sets, bool)
         self.value, self.status, self.n_steps = np.zeros(n), np.full(n, Status.CONVERGED), np.zeros(n, int)
 
-    def round(self, label: str, tolerance: float, ahead: int = 0) -> float:
-        """Update the priors from the posteriors, then the posteriors from the priors; returns how far the priors moved.
-
-        With `ahead`, the priors are those that so many further rounds would lead to, were the likelihoods parabolas.
-        """
+    def round(self, label: str, tolerance: float) -> float:
+        """Update the priors from the posteriors, then the posteriors from the priors; returns how far the priors moved."""
         furthest = 0.0
         now = np.nonzero(self.learning[self.member])[0]
         for s in np.nonzero(self.learning)[0]:
@@ -163,8 +242,6 @@ class _Group:
             if not own.any():
                 continue
             after = _learned(self.z[own], self.posterior[own])
-            if ahead:
-                after, self.z[own] = self._ahead(self.z[own], self.posterior[own], before, after, ahead)
             self.mean[s], self.covariance[s] = after
             step = _moved(before, after)
             furthest = max(furthest, step)
@@ -182,24 +259,6 @@ class _Group:
         self.z[now[usable]] = ended.z[usable]
         self.value[now], self.status[now], self.n_steps[now] = ended.value, ended.status, ended.n_steps
         self.posterior[now[usable]] = covariances(ended.information, ended.information)[0][usable]
-
-    def _ahead(
-        self, z: np.ndarray, posterior: np.ndarray, before: _Prior, after: _Prior, rounds: int
-    ) -> tuple[_Prior, np.ndarray]:
-        """The prior to which rounds on parabolas lead, and where everyone will then be."""
-        low, high = limits(self.fitted.space)
-        precision = np.linalg.inv(before[1])
-        information = np.linalg.inv(posterior) - precision
-        # At a maximum the likelihood pulls as much as the prior, the other way.
-        own = np.einsum("nij,nj->ni", information, z) + (z - before[0]) @ precision
-        for _ in range(rounds):
-            precision = np.linalg.inv(after[1])
-            spread = np.linalg.inv(information + precision)
-            z = np.clip(np.einsum("nij,nj->ni", spread, own + precision @ after[0]), low, high)
-            last, after = after, _learned(z, spread)
-            if _moved(last, after) < AHEAD_ENOUGH:
-                break
-        return after, z
 
     def ended(self) -> Ending:
         """Everyone's curvature and likelihood at the end, under the prior of their set."""

@@ -20,8 +20,7 @@ from explorelab.choices.table import NOWHERE, Choices
 from explorelab.companions.assessment.one_person import Assessment, assessed
 from explorelab.companions.assessment.rest_of_block import LABELS
 from explorelab.companions.assessment.weaknesses import WEAKNESSES, Weakness
-from explorelab.companions.forecast import observed, started
-from explorelab.companions.live import Companion, begun
+from explorelab.companions.live import Companion, begun, observed, started
 from explorelab.companions.past import past_blocks
 from explorelab.companions.posterior import Settings
 from explorelab.companions.scene import scene_of

@@ -17,9 +17,9 @@ from explorelab.agents import playing
 from explorelab.agents.factors import Params, Rule, Ways, prepared
 from explorelab.agents.playing import Playing, Seen, room_for
 from explorelab.choices.table import NOWHERE
-from explorelab.companions import points as compiled
 from explorelab.companions.assessment.what_suits import expert_for
 from explorelab.companions.past import Past, Trial, arrays_of
+from explorelab.companions.sampling import points as compiled
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block
 from explorelab.regret.forms import FORMS, NONE

@@ -24,10 +24,10 @@ from explorelab.agents import playing
 from explorelab.agents.factors import Params, prepared
 from explorelab.agents.playing import Playing, room_for
 from explorelab.choices.table import NOWHERE
-from explorelab.companions import points as compiled
 from explorelab.companions.assessment.rest_of_block import cut, how, keys_of, resampled, task_of, when
 from explorelab.companions.assessment.what_suits import LOST_AT_BEST, references
 from explorelab.companions.past import Past
+from explorelab.companions.sampling import points as compiled
 from explorelab.companions.scene import Numbers
 from explorelab.fitting.objective import Model
 from explorelab.simulation.futures import futures, world_of

@@ -13,7 +13,7 @@ import xarray as xr
 from explorelab.agents.factors import Params, Rule, prepared
 from explorelab.agents.named.ucl import stochastic_ucl
 from explorelab.choices.table import Layout
-from explorelab.companions import points as compiled
+from explorelab.companions.sampling import points as compiled
 from explorelab.companions.scene import scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import ways_of

@@ -95,6 +95,13 @@ def _minimised(
     return mapped(one, argument, count)
 
 
+@partial(jax.jit, static_argnames="model")
+def _curved(
+    model: Model, data: Data, argument: tuple[Problem, Float[Array, "problem parameter"]], count: Int[Array, ""]
+) -> Curvature:
+    return mapped(lambda each: _penalised(model, data, *each), argument, count)
+
+
 LOOK_AROUND = 0.05
 """How far from a minimum to look for lower points, in standard units."""
 
@@ -188,6 +195,16 @@ def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, pro
         return _minimised(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
 
     return in_calls(call, (each, np.clip(starts, low, high)), label, progress)
+
+
+def curved(fitted: Fitted, each: Problem, z: np.ndarray, label: str, progress: bool | None = None) -> Curvature:
+    """The objective of every problem at its own point, with gradient and information."""
+
+    def call(part: tuple[Problem, np.ndarray], count: np.int32) -> Curvature:
+        data, rows = _own(fitted.data, part[0].rows)
+        return _curved(fitted.model, data, (part[0]._replace(rows=rows), part[1]), count)
+
+    return in_calls(call, (each, z), label, progress)
 
 
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:

@@ -17,7 +17,7 @@ from explorelab.agents import playing
 from explorelab.agents.factors import Params, prepared
 from explorelab.agents.playing import Playing, Seen
 from explorelab.companions.scene import Numbers
-from explorelab.fitting.likelihood import Block, log_likelihoods
+from explorelab.fitting.likelihood import Block, log_likelihoods, replay
 from explorelab.fitting.objective import Curvature, Data, Model, curvature
 from explorelab.fitting.search.optimise import Minimum, minimise
 from explorelab.fitting.spaces import natural
@@ -100,6 +100,27 @@ def log_likelihoods_at(
         return jax.vmap(lambda block: log_likelihoods(model.rule, params, numbers.ways, model.n_arms, block))(blocks)
 
     return lax.map(one, z)
+
+
+@partial(jax.jit, static_argnames="model")
+def mean_probs(
+    model: Model,
+    numbers: Numbers,
+    blocks: Block,
+    z: Float[Array, "point parameter"],
+    weight: Float[Array, "point block trial"],
+) -> Float[Array, "block trial arm"]:
+    """Probability of every arm on every trial of these blocks: the sum over points, each with its weight on that trial."""
+
+    def add(total: Any, point: Any) -> tuple[Any, None]:
+        z, weight = point
+        params = parameters(model, numbers, z)
+        each = jax.vmap(lambda block: replay(model.rule, params, numbers.ways, model.n_arms, block).log_probs)(blocks)
+        # A point that says nothing on a trial has no weight there.
+        return total + jnp.where(weight[..., None] > 0, weight[..., None] * jnp.exp(each), 0.0), None
+
+    nothing = jnp.zeros((*blocks.arm.shape, model.n_arms), z.dtype)
+    return lax.scan(add, nothing, (z, weight))[0]
 
 
 @partial(jax.jit, static_argnames="model")
