@@ -1,5 +1,6 @@
 """Tasks: mean rewards, noise, places, allowed moves and their costs."""
 
+from explorelab.tasks.changing import moving, paths, restless, switching, with_blocked, with_forced, with_points
 from explorelab.tasks.noise import Noise, NoiseKind, add_noise, gaussian_noise, integer_noise
 from explorelab.tasks.task import (
     Task,
@@ -24,8 +25,15 @@ __all__ = [
     "integer_noise",
     "landscape",
     "line",
+    "moving",
     "on_graph",
+    "paths",
     "profile",
+    "restless",
+    "switching",
+    "with_blocked",
     "with_costs",
+    "with_forced",
     "with_noise",
+    "with_points",
 ]
