@@ -196,7 +196,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "unknown landscape": ('landscape = "C" # here', "landscape 'C'", "A, B, training"),
     "landscape that is a number": ("landscape = 1 # here", "landscape must be text in quotes, got 1."),
     "unknown profile": (f'{NOISE}\nprofile = "training" # here', "profile 'training'"),
-    "two sources": (f'landscape = "A" # here\n{MEANS}', "either landscape, profile or means", "landscape and means"),
+    "two sources": (f'landscape = "A" # here\n{MEANS}', "either landscape, profile", "or ", "got landscape and means."),
     "layout of a landscape": ('landscape = "A"\nlayout = "grid" # here', "layout", "a landscape has its own"),
     "unknown layout": (f'{MEANS}\n{NOISE}\nlayout = "lines" # here', "layout 'lines'", "'line'"),
     "layout that is true": (f"{MEANS}\n{NOISE}\nlayout = true # here", "layout must be text in quotes, got true."),
@@ -323,5 +323,5 @@ def test_a_study_is_told_everything_that_is_wrong_with_a_landscape(tmp_path: Pat
 
 
 def test_a_run_without_means_is_told_at_its_table(tmp_path: Path) -> None:
-    with pytest.raises(xl.InputError, match=r"run.toml, line 3: \[task\] a task needs landscape, profile or means"):
+    with pytest.raises(xl.InputError, match=r"run.toml, line 3: \[task\] a task needs landscape, profile, means"):
         read("run", tmp_path, NOISE)

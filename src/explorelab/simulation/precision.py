@@ -99,12 +99,13 @@ def means_of(task: Task, horizon: int) -> np.ndarray:
 
 
 def counted_from(origin: float, params: Params) -> Params:
-    """The parameters with the prior mean measured from `origin`; 0 where the prior is uninformative, as any mean will do."""
+    """The parameters with levels of reward measured from `origin`; a prior mean is 0 where it is uninformative."""
+    levels = {name: np.asarray(value, float) - origin for name, value in params.items() if about(name).level}
+    params = {**params, **levels}
     if "prior_mean" not in params:
         return params
-    shifted = np.asarray(params["prior_mean"], float) - origin
     unknown = np.isinf(np.asarray(params.get("prior_var", 0.0), float))
-    return {**params, "prior_mean": np.where(unknown, 0.0, shifted)}
+    return {**params, "prior_mean": np.where(unknown, 0.0, levels["prior_mean"])}
 
 
 def why_not(dtype: str, agent: Agent, task: Task, horizon: int) -> str | None:

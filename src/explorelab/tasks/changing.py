@@ -56,7 +56,7 @@ def restless(
     centre: PerArm = 50.0,
     diffusion_sd: PerArm = 2.8,
     trend: PerArm = 0.0,
-    start: PerArm | None = None,
+    first_means: PerArm | None = None,
     noise_var: float = 16.0,
     points: Points = (1, 100),
     seed: int | None = None,
@@ -65,7 +65,7 @@ def restless(
     """A restless bandit: the mean of each arm is a random walk that decays towards a centre.
 
     On each trial every mean becomes decay x mean + (1 - decay) x centre + trend + a normal step (Daw et al. 2006, whose
-    numbers are the defaults). All of decay, centre, diffusion_sd, trend and start may differ between arms.
+    numbers are the defaults). All of decay, centre, diffusion_sd, trend and first_means may differ between arms.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def restless(
         Standard deviation of the step on each trial.
     trend
         Amount by which means rise on each trial.
-    start
+    first_means
         Means on the first trial; by default they are drawn as if the walk had gone on for ever or, without decay, are at the
         centre.
     noise_var
@@ -94,8 +94,8 @@ def restless(
     n = checks.whole("n_arms", n_arms, at_least=1, at_most=MOST_ARMS)
     keeps = _each("decay", decay, n, at_least=0, at_most=1)
     middle, sd = _each("centre", centre, n), _each("diffusion_sd", diffusion_sd, n, at_least=0)
-    first = middle if start is None else _each("start", start, n)
-    lasting = np.where((keeps < 1) & (start is None), sd / np.sqrt(np.maximum(1 - keeps**2, 1e-300)), 0.0)
+    first = middle if first_means is None else _each("first_means", first_means, n)
+    lasting = np.where((keeps < 1) & (first_means is None), sd / np.sqrt(np.maximum(1 - keeps**2, 1e-300)), 0.0)
     numbers = {
         "decay": keeps,
         "centre": middle,
@@ -160,7 +160,7 @@ def switching(
         return with_points(Task(values, gaussian_noise(noise_var), name, change=change), points)
     n = checks.whole("n_arms", n_arms, at_least=1, at_most=MOST_ARMS)
     middle = _each("centre", centre, n)
-    numbers = {"centre": middle, "spread": _each("spread", spread, n, at_least=0), "hazard": risk}
+    numbers: dict[str, Floats] = {"centre": middle, "spread": _each("spread", spread, n, at_least=0), "hazard": risk}
     change = Change(JUMPS, {**numbers, "together": np.float64(bool(together))}, _seed(seed))
     return with_points(Task(middle, gaussian_noise(noise_var), name, change=change), points)
 
@@ -190,20 +190,29 @@ def with_points(task: Task, points: Points = (1, 100)) -> Task:
     points
         Lowest and highest reward, whole numbers; None to pay rewards as drawn.
     """
-    if points is None:
+    bounds = checked_points(points)
+    if bounds is None:
         return replace(task, points=None)
+    low, high = bounds
+    outside = (task.means < low) | (task.means > high)
+    if outside.any():
+        raise InputError(
+            f"points from {low:g} to {high:g} must hold the means, but {task.name} has one of about "
+            f"{task.means[outside][0]:g}: give other points, or None."
+        )
+    return replace(task, points=bounds)
+
+
+def checked_points(points: Points) -> tuple[float, float] | None:
+    """The lowest and the highest reward, checked; None if rewards are paid as drawn."""
+    if points is None:
+        return None
     if np.shape(points) != (2,):
         raise InputError(f"points must be the lowest and the highest reward, such as (1, 100), got {checks.shown(points)}.")
     low, high = (checks.whole("points", each, at_least=-(2**53), at_most=2**53) for each in points)
     if low >= high:
         raise InputError(f"points must have the lowest reward first, got {low} and {high}.")
-    if (task.means < low).any() or (task.means > high).any():
-        outside = task.means[(task.means < low) | (task.means > high)][0]
-        raise InputError(
-            f"points from {low} to {high} must hold the means, but {task.name} has one of about {outside:g}: give other "
-            "points, or None."
-        )
-    return replace(task, points=(float(low), float(high)))
+    return float(low), float(high)
 
 
 @door

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, Unpack
 
 import numpy as np
@@ -63,6 +64,8 @@ class Task:
     """Rewards are paid in whole points between these two; None if they are paid as drawn."""
     n_trials: int | None = None
     """Number of trials, if the task has an end of its own."""
+    conditions: Mapping[str, str | float] = field(default_factory=dict)
+    """What distinguishes it among the tasks of a design, by name; conditions of the blocks in which it is played."""
 
     @property
     def n_arms(self) -> int:

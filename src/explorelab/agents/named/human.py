@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import numpy.typing as npt
 
 from explorelab._support import checks
@@ -23,6 +24,7 @@ __all__ = [
     "kalman_value",
     "local_search",
     "random_choice",
+    "restless_kalman",
     "roving_ucl",
     "situated_ucl",
     "variance_greedy",
@@ -184,6 +186,27 @@ def kalman_thompson(
     params = _kalman(prior_mean, prior_var, drift_var, noise_var)
     rule = Rule(trackers.kalman, limits.believed_mean, choice.probability_matching, commitment.every_step)
     return Design(rule, params, free=("prior_mean", "prior_var"))
+
+
+@named_agent
+def restless_kalman(
+    bonus: float = 0.0,
+    temperature: float = 1.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    drift_var: float = 0.1,
+    decay: float = 0.98,
+    decay_centre: float | None = None,
+    noise_var: float | None = None,
+) -> Design:
+    """Softmax over mean + bonus x sd of arms that drift and decay towards a centre, as in a restless bandit (people: Daw
+    et al. 2006).
+    """
+    params = _kalman(prior_mean, prior_var, drift_var, noise_var) | values(decay=decay)
+    centre = float(np.mean(params["prior_mean"])) if decay_centre is None else decay_centre
+    params |= values(decay_centre=centre, bonus=bonus, temperature=temperature)
+    rule = Rule(trackers.decaying_kalman, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
+    return Design(rule, params, free=("drift_var", "decay", "decay_centre", "bonus", "temperature"))
 
 
 @named_agent
