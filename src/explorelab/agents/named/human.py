@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import numpy.typing as npt
 
 from explorelab._support import checks
@@ -203,7 +202,8 @@ def restless_kalman(
     et al. 2006).
     """
     params = _kalman(prior_mean, prior_var, drift_var, noise_var) | values(decay=decay)
-    centre = float(np.mean(params["prior_mean"])) if decay_centre is None else decay_centre
+    prior = params["prior_mean"]
+    centre = decay_centre if decay_centre is not None else float(prior.mean()) if prior.size else 0.0
     params |= values(decay_centre=centre, bonus=bonus, temperature=temperature)
     rule = Rule(trackers.decaying_kalman, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
     return Design(rule, params, free=("drift_var", "decay", "decay_centre", "bonus", "temperature"))
