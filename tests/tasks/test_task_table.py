@@ -245,7 +245,7 @@ WRONG_CHANGES = {
     "hazard of a walk": ("restless = 4\nhazard = 0.1 # here", "hazard belongs to switching"),
     "no arms at all": ("restless = 0 # here", "at least 1, got 0"),
     "too much decay": ("restless = 4\ndecay = 2 # here", "decay must be", "got 2"),
-    "centre of levels": ("switching = [1, 2] # here\ncentre = 3", "means that are drawn"),
+    "centre of levels": ("switching = [1, 2]\ncentre = 3 # here", "means that are drawn"),
     "one point": ("restless = 4\npoints = [1] # here", "lowest and the highest"),
     "points that are true": ("restless = 4\npoints = true # here", "lowest and the highest"),
     "points elsewhere": ("restless = 4\npoints = [60, 100] # here", "must hold the means"),

@@ -32,8 +32,8 @@ FEWEST_TRIALS = FEWEST_TIMES
 
 
 MOVING = (
-    "The means change from trial to trial: regret is against the best arm of each moment, so that it grows steadily even for "
-    "the best of trackers, and its form says little."
+    "The means change from trial to trial: regret is against the best arm of each moment, so that it grows steadily even "
+    "for the best of trackers, and its form says little."
 )
 
 

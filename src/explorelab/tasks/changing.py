@@ -22,6 +22,7 @@ MOST_NUMBERS = 2**28
 """More means than this would not fit into memory."""
 
 type Points = tuple[float, float] | Sequence[float] | None
+type Blocked = npt.NDArray[np.bool_] | Sequence[Sequence[int]]
 type PerArm = npt.ArrayLike
 """One number for all arms, or one for each."""
 
@@ -216,7 +217,7 @@ def checked_points(points: Points) -> tuple[float, float] | None:
 
 
 @door
-def with_blocked(task: Task, blocked: npt.ArrayLike) -> Task:
+def with_blocked(task: Task, blocked: Blocked) -> Task:
     """The same task with arms that are not on offer on some trials.
 
     Parameters
@@ -227,18 +228,29 @@ def with_blocked(task: Task, blocked: npt.ArrayLike) -> Task:
         A table of true and false, `blocked[time][arm]`, of the first trials; or a list of (arm, first trial, last trial),
         trials counted from 1. On later trials all arms are on offer.
     """
-    table: Unchecked = np.asarray(blocked) if not isinstance(blocked, list | tuple) or blocked else np.zeros((0, 3))
-    if table.dtype != bool:
+    table = _table(blocked)
+    if table is None:
         table = _spans(task, blocked)
     if table.ndim != 2 or table.shape[1] != task.n_arms:
         raise InputError(f"blocked must be a table of time x the task's {task.n_arms} arms, got shape {table.shape}.")
     return _scheduled(replace(task, available=~table if table.any() else None))
 
 
+def _table(blocked: Unchecked) -> np.ndarray | None:
+    """The table of true and false, if that is what it is."""
+    try:
+        table = np.asarray(blocked)
+    except ValueError:  # lists of different lengths
+        return None
+    return table if table.dtype == bool and table.ndim else None
+
+
 def _spans(task: Task, blocked: Unchecked) -> np.ndarray:
     """Which arms are blocked when, from a list of (arm, first trial, last trial)."""
+    if not isinstance(blocked, list | tuple | np.ndarray) or np.ndim(np.asarray(blocked, object)) == 0:
+        raise InputError(f"blocked must be a list of (arm, first trial, last trial), got {checks.shown(blocked)}.")
     spans = []
-    for span in blocked if isinstance(blocked, list | tuple | np.ndarray) else [blocked]:
+    for span in blocked:
         if not isinstance(span, list | tuple | np.ndarray) or len(span) != 3:
             raise InputError(f"blocked must be a list of (arm, first trial, last trial), got {checks.shown(span)}.")
         arm = checks.whole("a blocked arm", span[0], at_least=0, at_most=task.n_arms - 1)

@@ -169,5 +169,6 @@ def check_means(look: Look, group: np.ndarray) -> None:
     if look.task.paths and not unknown.any():
         lengths = np.array([len(look.task.paths[name]) for name in names])[codes]
         place = pd.Series(group).groupby(group).cumcount().to_numpy()
-        at = int(lengths.min(initial=0))
-        look.bad("trial", place == lengths, f"expected no more trials than the task file gives means for ({at}), got {{}}")
+        beyond = place == lengths
+        known = str(lengths[beyond.argmax()]) if beyond.any() else ""
+        look.bad("trial", beyond, f"expected no more trials than the task file gives means for ({known}), got {{}}")
