@@ -21,6 +21,9 @@ MOST_ARMS = 2**20
 MOST_NUMBERS = 2**28
 """More means than this would not fit into memory."""
 
+LARGEST = 1e140
+"""Means that spread further cannot be computed with in any precision."""
+
 type Points = tuple[float, float] | Sequence[float] | None
 type Blocked = npt.NDArray[np.bool_] | Sequence[Sequence[int]]
 type PerArm = npt.ArrayLike
@@ -94,7 +97,7 @@ def restless(
     """
     n = checks.whole("n_arms", n_arms, at_least=1, at_most=MOST_ARMS)
     keeps = _each("decay", decay, n, at_least=0, at_most=1)
-    middle, sd = _each("centre", centre, n), _each("diffusion_sd", diffusion_sd, n, at_least=0)
+    middle, sd = _each("centre", centre, n), _each("diffusion_sd", diffusion_sd, n, at_least=0, at_most=LARGEST)
     first = middle if first_means is None else _each("first_means", first_means, n)
     lasting = np.where((keeps < 1) & (first_means is None), sd / np.sqrt(np.maximum(1 - keeps**2, 1e-300)), 0.0)
     numbers = {
@@ -161,7 +164,11 @@ def switching(
         return with_points(Task(values, gaussian_noise(noise_var), name, change=change), points)
     n = checks.whole("n_arms", n_arms, at_least=1, at_most=MOST_ARMS)
     middle = _each("centre", centre, n)
-    numbers: dict[str, Floats] = {"centre": middle, "spread": _each("spread", spread, n, at_least=0), "hazard": risk}
+    numbers: dict[str, Floats] = {
+        "centre": middle,
+        "spread": _each("spread", spread, n, at_least=0, at_most=LARGEST),
+        "hazard": risk,
+    }
     change = Change(JUMPS, {**numbers, "together": np.float64(bool(together))}, _seed(seed))
     return with_points(Task(middle, gaussian_noise(noise_var), name, change=change), points)
 
@@ -208,7 +215,7 @@ def checked_points(points: Points) -> tuple[float, float] | None:
     """The lowest and the highest reward, checked; None if rewards are paid as drawn."""
     if points is None:
         return None
-    if np.shape(points) != (2,):
+    if not isinstance(points, tuple | list | np.ndarray) or len(points) != 2:
         raise InputError(f"points must be the lowest and the highest reward, such as (1, 100), got {checks.shown(points)}.")
     low, high = (checks.whole("points", each, at_least=-(2**53), at_most=2**53) for each in points)
     if low >= high:

@@ -108,8 +108,11 @@ def horizon_task(
     for name, listed in (("bases", bases), ("differences", differences), ("horizons", horizons)):
         if np.ndim(listed) != 1 or len(listed) == 0:
             raise InputError(f"{name} must be a list with at least one number, got {checks.shown(listed)}.")
-    lengths = rng.permutation(np.resize(list(horizons), n))
-    return tuple(_game(rng, int(length), bases, differences) for length in lengths)
+    lengths = [checks.whole("horizons", each, at_least=1, at_most=checks.MANY) for each in horizons]
+    for name, numbers in (("bases", bases), ("differences", differences)):
+        checks.numbers(name, numbers)
+    order = rng.permutation(np.resize(lengths, n)).tolist()
+    return tuple(_game(rng, length, bases, differences) for length in order)
 
 
 def _game(rng: np.random.Generator, n_free: int, bases: Sequence[float], differences: Sequence[float]) -> Task:
