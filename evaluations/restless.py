@@ -97,17 +97,17 @@ def one_walk() -> dict[str, Any]:
     return {"means": np.round(runs.means.values[0], 3).tolist(), "choice": runs.choice.values[0].tolist()}
 
 
-def horizon_choices(n: int, n_games: int) -> list[dict[str, Any]]:
+def horizon_choices(n_games: int) -> list[dict[str, Any]]:
     """On the first free choice: how often the arm seen once is taken, and how often the worse arm, by length of the game.
 
     The agent of each length is a Kalman filter; with six choices to come its bonus and its temperature are larger.
     """
     rows = []
     games = xl.tasks.horizon_task(n_games)
-    for free, bonus, temperature in ((1, 0.0, 4.0), (6, 1.0, 8.0)):
+    for free, bonus, temperature in ((1, 0.0, 4.0), (6, 3.0, 8.0)):
         agent = xl.agents.kalman_ucb(prior_mean=50, prior_var=240, bonus=bonus, temperature=temperature)
         own = [game for game in games if game.conditions["free_choices"] == free]
-        choices = xl.simulate_choices(xl.blank_choices(own, n), agent, progress=False)
+        choices = xl.simulate_choices(xl.blank_choices(own), agent, progress=False)
         first = choices.arm[:, 4]
         informative = choices.conditions["informative_arm"]
         unequal = informative >= 0
@@ -157,9 +157,9 @@ def draw_task(kept: dict[str, Any]) -> Drawing:
     for arm in range(means.shape[1]):
         drawing.line("a", times, means[:, arm], f"arm {arm}", color=PALETTE[arm], lw=1.2)
         at = choice == arm
-        drawing.points("a", times[at], np.full(at.sum(), -3.0 - 2.5 * arm), f"chosen {arm}", color=PALETTE[arm], s=3)
+        drawing.points("a", times[at], np.full(at.sum(), -3.0 - 2.5 * arm), f"chosen {arm}", color=PALETTE[arm], ms=1.5)
     drawing.say("a", 0.97, -1, "choices", GREY)
-    axes = drawing.panel("b", "(b) Regret against the best of each moment", "choice t", "regret", xlim=(0, 300))
+    axes = drawing.panel("b", "(b) Regret, best arm of each moment", "choice t", "regret", xlim=(0, 300))
     whole_ticks(axes.xaxis)
     for colour, row in zip((*PALETTE, INK), kept["losses"], strict=False):
         drawing.line("b", row["times"], row["curve"], row["agent"], color=colour)
@@ -181,11 +181,11 @@ def draw_recovery(kept: dict[str, Any]) -> Drawing:
     axes.legend(loc="lower right")
     axes = drawing.panel("b", "(b) First free choice", "free choices", "share (%)", ylim=(0, 100))
     axes.set_xticks([0, 1], ["1", "6"])
-    for what, colour in (("more informative", BLUE), ("worse mean", PALETTE[1])):
+    for what, words, colour in (("more informative", "more informative", BLUE), ("worse mean", "worse", PALETTE[1])):
         rows = [row for row in kept["horizon"] if row["what"] == what]
         share, error = (100 * np.array([row[part] for row in rows]) for part in ("share", "error"))
         drawing.interval("b", share - 2 * error, share + 2 * error, [0, 1], f"{what}, 95 %", upright=True, color=colour)
-        drawing.line("b", [0, 1], share, what, color=colour, marker="o", ms=4, label=f"takes the {what} arm")
+        drawing.line("b", [0, 1], share, what, color=colour, marker="o", ms=4, label=f"takes the {words} arm")
     axes.legend(loc="upper left")
     return drawing
 
@@ -216,7 +216,7 @@ def main() -> None:
     kept = {
         "walk": one_walk(),
         "losses": losses(given.replicates),
-        "horizon": horizon_choices(20, 160),
+        "horizon": horizon_choices(4000),
         "recovery": [recovered(given.n, n_trials, seed=n_trials) for n_trials in given.trials],
         "n": given.n,
         "replicates": given.replicates,
