@@ -1,6 +1,6 @@
 """Restless bandits: what is lost on them, whether a tracker's drift can be recovered, and the horizon task.
 
-    python -m evaluations.restless                        # 60 people per cell, into docs/changing-tasks.md and two figures
+    python -m evaluations.restless                        # 80 people per cell, into docs/changing-tasks.md and two figures
     python -m evaluations.restless --n 300 --trials 50 100 200 300 500   # more people and lengths
     python -m evaluations.restless --load                 # the page and figures from evaluations/restless.json
 
@@ -31,26 +31,36 @@ KNOWN = {"prior_mean": 50.0, "prior_var": 240.0, "decay": 0.9836, "decay_centre"
 WORDS = {"drift_var": "drift variance", "bonus": "bonus", "temperature": "temperature"}
 
 
-def truth(n: int, seed: int) -> dict[str, np.ndarray]:
-    """Parameters of n people, as spread as people's estimates are: drift over two orders of magnitude."""
+SPREADS = {"alike": 1.2, "unlike": 2.4}
+"""Two populations: the standard deviation of the logarithm of people's drift variance."""
+
+
+def truth(n: int, spread: float, seed: int) -> dict[str, np.ndarray]:
+    """Parameters of n people, whose drift is about the task's own."""
     rng = np.random.default_rng(seed)
     return {
-        "drift_var": np.exp(rng.normal(np.log(8.0), 1.2, n)),
+        "drift_var": np.exp(rng.normal(np.log(8.0), spread, n)),
         "bonus": rng.normal(0.5, 0.7, n),
         "temperature": np.exp(rng.normal(np.log(4.0), 0.5, n)),
     }
 
 
-def recovered(n: int, n_trials: int, seed: int) -> dict[str, Any]:
+def recovered(n: int, n_trials: int, population: str) -> dict[str, Any]:
     """Rank correlations between true and estimated parameters of people with one block of this length."""
-    true = truth(n, seed)
+    seed = n_trials
+    true = truth(n, SPREADS[population], seed)
     agent = xl.agents.restless_kalman(**KNOWN)
     design = xl.blank_choices(xl.tasks.restless(4), n, 1, n_trials, seed=seed)
     choices = xl.simulate_choices(design, agent, true, seed=seed)
     fit = xl.fit(choices, agent, "map", free=FREE, n_starts=2, seed=seed)
     table = fit["estimates"]["estimate"]
     found = {name: table.sel(parameter=name).values for name in FREE}
-    return {"trials": n_trials, "n": n, **{name: correlation(true[name], found[name]) for name in FREE}}
+    return {
+        "trials": n_trials,
+        "n": n,
+        "population": population,
+        **{name: correlation(true[name], found[name]) for name in FREE},
+    }
 
 
 def correlation(true: np.ndarray, found: np.ndarray) -> dict[str, float]:
@@ -123,10 +133,12 @@ def horizon_choices(n_games: int) -> list[dict[str, Any]]:
 
 def recovery_table(kept: dict[str, Any]) -> str:
     """Rank correlations by number of trials."""
-    lines = ["| trials | " + " | ".join(WORDS[name] for name in FREE) + " |", "|---|" + "---|" * len(FREE)]
+    heads = ["people", "trials", *(WORDS[name] for name in FREE)]
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for row in kept["recovery"]:
         cells = [f"{row[name]['rank']:.2f} ± {row[name]['error']:.2f}" for name in FREE]
-        lines.append(f"| {row['trials']} | " + " | ".join(cells) + " |")
+        who = f"{row['population']} (sd {SPREADS[row['population']]})"
+        lines.append(f"| {who} | {row['trials']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -169,15 +181,16 @@ def draw_task(kept: dict[str, Any]) -> Drawing:
 
 
 def draw_recovery(kept: dict[str, Any]) -> Drawing:
-    """(a) Rank correlations against trials, (b) first free choices of the horizon task."""
+    """(a) Rank correlations of the drift against trials, (b) first free choices of the horizon task."""
     drawing = Drawing([["a", "b"]], width=6.2, height=2.7)
-    times = [row["trials"] for row in kept["recovery"]]
-    axes = drawing.panel("a", "(a) Recovery", "trials", "rank correlation", ylim=(0, 1.02))
+    axes = drawing.panel("a", "(a) Recovery of the drift", "trials", "rank correlation", ylim=(0, 1.02))
+    for population, colour in zip(SPREADS, (BLUE, GREEN), strict=True):
+        rows = [row for row in kept["recovery"] if row["population"] == population]
+        times = [row["trials"] for row in rows]
+        rank, error = (np.array([row["drift_var"][part] for row in rows]) for part in ("rank", "error"))
+        drawing.interval("a", rank - error, rank + error, times, f"{population}, error", upright=True, color=colour)
+        drawing.line("a", times, rank, population, color=colour, marker="o", ms=4, label=f"people {population}")
     axes.set_xticks(times)
-    for name, colour in zip(FREE, (BLUE, PALETTE[1], GREEN), strict=True):
-        rank, error = (np.array([row[name][part] for row in kept["recovery"]]) for part in ("rank", "error"))
-        drawing.interval("a", rank - error, rank + error, times, f"{name}, standard error", upright=True, color=colour)
-        drawing.line("a", times, rank, name, color=colour, marker="o", ms=4, label=WORDS[name])
     axes.legend(loc="lower right")
     axes = drawing.panel("b", "(b) First free choice", "free choices", "share (%)", ylim=(0, 100))
     axes.set_xticks([0, 1], ["1", "6"])
@@ -205,8 +218,8 @@ def write(kept: dict[str, Any]) -> None:
 def main() -> None:
     """Simulate, refit and write."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--n", type=int, default=60, help="people for each number of trials")
-    options.add_argument("--trials", type=int, nargs="+", default=[50, 100, 200, 300])
+    options.add_argument("--n", type=int, default=80, help="people for each number of trials")
+    options.add_argument("--trials", type=int, nargs="+", default=[50, 100, 300])
     options.add_argument("--replicates", type=int, default=500, help="replicates of each agent")
     options.add_argument("--load", action="store_true", help="read what was found last time")
     given = options.parse_args()
@@ -217,7 +230,7 @@ def main() -> None:
         "walk": one_walk(),
         "losses": losses(given.replicates),
         "horizon": horizon_choices(4000),
-        "recovery": [recovered(given.n, n_trials, seed=n_trials) for n_trials in given.trials],
+        "recovery": [recovered(given.n, n, population) for population in SPREADS for n in given.trials],
         "n": given.n,
         "replicates": given.replicates,
     }
