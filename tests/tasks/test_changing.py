@@ -18,7 +18,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "means that are NaN": (lambda: xl.tasks.moving([[1.0, np.nan]]), "must not contain NaN"),
     "no means": (lambda: xl.tasks.moving([]), "means must be"),
     "too much decay": (lambda: xl.tasks.restless(2, decay=1.1), "decay must be at least 0 and at most 1, got 1.1"),
-    "negative steps": (lambda: xl.tasks.restless(2, diffusion_sd=-1), "diffusion_sd must be at least 0, got -1"),
+    "negative steps": (lambda: xl.tasks.restless(2, diffusion_sd=-1), "diffusion_sd must be at least 0 .*got -1"),
     "centres of three": (lambda: xl.tasks.restless(2, centre=[1, 2, 3]), "one for each of the 2 arms, got 3"),
     "points elsewhere": (lambda: xl.tasks.restless(2, centre=0), "points from 1 to 100 must hold the means"),
     "points upside down": (lambda: xl.tasks.with_points(BANDIT, (10, 1)), "lowest reward first"),
