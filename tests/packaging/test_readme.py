@@ -48,6 +48,23 @@ def test_the_companion_page_runs_as_written(tmp_path: Path) -> None:
     assert (tmp_path / "mind.nc").is_file()
 
 
+def test_the_page_on_tasks_that_change_runs_as_written(tmp_path: Path) -> None:
+    code = "\n".join(code_blocks(ROOT / "docs" / "changing-tasks.md"))
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:explorelab", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    regret, hindsight, informative = map(float, done.stdout.split())
+    assert hindsight < regret
+    assert 0 <= informative <= 1
+
+
 @pytest.mark.quick
 def test_the_guides_toml_describes_a_run(tmp_path: Path) -> None:
     from explorelab.simulation import run_file

@@ -188,6 +188,84 @@ def test_a_run_has_a_graph_of_moves(settings: str, wanted: Callable[[], Task], t
     same_task(came, wanted())
 
 
+CHANGING: dict[str, tuple[str, Callable[[], Task]]] = {
+    "restless": ("restless = 4", lambda: xl.tasks.restless(4)),
+    "restless in every respect": (
+        "restless = 2\ndecay = [1, 0.9]\ncentre = 5\ndiffusion_sd = 2\ntrend = 0.1\nfirst_means = [1, 2]\npath_seed = 3\n"
+        "points = false\nnoise_var = 4",
+        lambda: xl.tasks.restless(
+            2, decay=[1, 0.9], centre=5, diffusion_sd=2, trend=0.1, first_means=[1, 2], seed=3, points=None, noise_var=4
+        ),
+    ),
+    "levels": ("switching = [70, 30]\nhazard = 0.1", lambda: xl.tasks.switching([70, 30], 0.1)),
+    "jumps": (
+        "switching = 3\nhazard = 0.1\ncentre = 9\nspread = 2\ntogether = false\npath_seed = 1",
+        lambda: xl.tasks.switching(n_arms=3, hazard=0.1, centre=9, spread=2, together=False, seed=1),
+    ),
+    "path": ("path = [[1, 2, 3], [4, 5, 6.5]]\nnoise_var = 4", lambda: xl.tasks.moving(SQUARES, 4)),
+    "a file of a path": ('path = "means.csv"\nnoise_var = 4', lambda: xl.tasks.moving(SQUARES, 4)),
+    "a horizon game": (
+        "horizon_game = 1\nbase = 60\ndifference = -12\nseen = [1, 3]",
+        lambda: xl.tasks.horizon_game(1, 60, -12, (1, 3)),
+    ),
+    "blocked": (
+        "means = [0, 1]\nnoise_var = 4\nblocked = [[0, 2, 3]]",
+        lambda: xl.tasks.with_blocked(xl.tasks.bandit([0, 1], 4), [(0, 2, 3)]),
+    ),
+    "forced": (
+        "means = [0, 1]\nnoise_var = 4\nforced = [0, -1, 1]",
+        lambda: xl.tasks.with_forced(xl.tasks.bandit([0, 1], 4), [0, -1, 1]),
+    ),
+    "points": (
+        "means = [0, 1]\nnoise_var = 4\npoints = [-10, 10]",
+        lambda: xl.tasks.with_points(xl.tasks.bandit([0, 1], 4), (-10, 10)),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGING)
+def test_a_run_has_tasks_that_change(case: str, tmp_path: Path) -> None:
+    files(tmp_path)
+    settings, build = CHANGING[case]
+    came, wanted = read("run", tmp_path, settings), build()
+    same_task(came, wanted)
+    for part in ("available", "forced"):
+        np.testing.assert_array_equal(getattr(came, part), getattr(wanted, part), err_msg=part)
+    assert (came.points, came.n_trials, came.conditions) == (wanted.points, wanted.n_trials, wanted.conditions)
+    assert (came.change is None) == (wanted.change is None)
+    if came.change is not None and wanted.change is not None:
+        assert (came.change.kind, came.change.seed) == (wanted.change.kind, wanted.change.seed)
+        assert came.change.numbers.keys() == wanted.change.numbers.keys()
+        for name, number in wanted.change.numbers.items():
+            np.testing.assert_array_equal(came.change.numbers[name], number, err_msg=name)
+
+
+WRONG_CHANGES = {
+    "decay of something fixed": ("means = [0, 1]\ndecay = 0.9 # here", "decay belongs to restless"),
+    "hazard of a walk": ("restless = 4\nhazard = 0.1 # here", "hazard belongs to switching"),
+    "no arms at all": ("restless = 0 # here", "at least 1, got 0"),
+    "too much decay": ("restless = 4\ndecay = 2 # here", "decay must be", "got 2"),
+    "centre of levels": ("switching = [1, 2]\ncentre = 3 # here", "means that are drawn"),
+    "one point": ("restless = 4\npoints = [1] # here", "lowest and the highest"),
+    "points that are true": ("restless = 4\npoints = true # here", "lowest and the highest"),
+    "points elsewhere": ("restless = 4\npoints = [60, 100] # here", "must hold the means"),
+    "blocked in words": ('restless = 4\nblocked = "0" # here', "[arm, first trial, last trial]"),
+    "blocked before the first trial": ("restless = 4\nblocked = [[0, 0, 2]] # here", "at least 1, got 0"),
+    "forced onto no arm": ("restless = 4\nforced = [4] # here", "at most 3, got 4"),
+    "a path of one dimension": ("path = [1, 2] # here", "time and arm"),
+    "a path with a gap": ("path = [[1, nan]] # here", "NaN"),
+    "a path from nowhere": ('path = "nowhere.csv" # here', "cannot read"),
+    "a walk and means": ("means = [1, 2] # here\nrestless = 4", "got means and restless"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_CHANGES)
+def test_a_wrong_change_is_one_sentence_with_its_line(case: str, tmp_path: Path) -> None:
+    settings, *words = WRONG_CHANGES[case]
+    sentence = refused("run", tmp_path, settings)
+    assert [word for word in words if word not in sentence] == [], sentence
+
+
 MEANS = "means = [0, 1]"
 NOISE = "noise_var = 4"
 
@@ -196,7 +274,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "unknown landscape": ('landscape = "C" # here', "landscape 'C'", "A, B, training"),
     "landscape that is a number": ("landscape = 1 # here", "landscape must be text in quotes, got 1."),
     "unknown profile": (f'{NOISE}\nprofile = "training" # here', "profile 'training'"),
-    "two sources": (f'landscape = "A" # here\n{MEANS}', "either landscape, profile or means", "landscape and means"),
+    "two sources": (f'landscape = "A" # here\n{MEANS}', "either landscape, profile", "or ", "got landscape and means."),
     "layout of a landscape": ('landscape = "A"\nlayout = "grid" # here', "layout", "a landscape has its own"),
     "unknown layout": (f'{MEANS}\n{NOISE}\nlayout = "lines" # here', "layout 'lines'", "'line'"),
     "layout that is true": (f"{MEANS}\n{NOISE}\nlayout = true # here", "layout must be text in quotes, got true."),
@@ -323,5 +401,5 @@ def test_a_study_is_told_everything_that_is_wrong_with_a_landscape(tmp_path: Pat
 
 
 def test_a_run_without_means_is_told_at_its_table(tmp_path: Path) -> None:
-    with pytest.raises(xl.InputError, match=r"run.toml, line 3: \[task\] a task needs landscape, profile or means"):
+    with pytest.raises(xl.InputError, match=r"run.toml, line 3: \[task\] a task needs landscape, profile, means"):
         read("run", tmp_path, NOISE)

@@ -68,6 +68,8 @@ class Parameter:
     """The largest shape that it may have."""
     variance: bool = False
     """Whether its unit is squared rewards, so that it may be as large or as small as their squares."""
+    level: bool = False
+    """Whether it is a level of reward, which has the same zero as rewards."""
     divides: bool = False
     """Whether agents divide by it: it may be 0 where that is allowed, but not so small that it underflows to 0."""
     optional: bool = False
@@ -132,7 +134,7 @@ GROWTH: checks.Bounds = {"at_least": 1e-5, "below": 1, "why": "with less, an arm
 _ROWS = (
     # Beliefs before anything is seen, and how rewards change them.
     Parameter(
-        "prior_mean", "μ₀", seek=_seek_prior_mean, shape="one for each arm",
+        "prior_mean", "μ₀", seek=_seek_prior_mean, shape="one for each arm", level=True,
         meaning="Expected reward before anything is seen: one number, or one per arm.",
     ),
     Parameter(
@@ -156,6 +158,14 @@ _ROWS = (
     Parameter(
         "drift_var", "", "drift variance", NOT_NEGATIVE, _about(lambda u: 0.05 * u.reward_sd**2), variance=True,
         meaning="Variance by which each arm is believed to drift from trial to trial.",
+    ),
+    Parameter(
+        "decay", "λ", allowed=PROBABILITY, seek=_share(0.95, 1.5),
+        meaning="Share of its distance from the centre that each arm is believed to keep from trial to trial.",
+    ),
+    Parameter(
+        "decay_centre", "θ", "centre of decay", seek=_seek_prior_mean, optional=True, level=True,
+        meaning="Reward that arms are believed to tend to as they decay; by default the prior mean.",
     ),
     Parameter(
         "learning_rate", allowed=PROBABILITY, seek=_share(0.4, 1.5),

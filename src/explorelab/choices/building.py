@@ -11,8 +11,8 @@ from explorelab.choices.checks.look import Look, Trials
 from explorelab.choices.checks.order import people_table
 from explorelab.choices.checks.schema import conditions_of
 from explorelab.choices.checks.values import MEASURES
-from explorelab.choices.columns import as_numbers, as_text, codes_of, typed
-from explorelab.choices.table import NOWHERE, Choices, Exclusion, Layout
+from explorelab.choices.columns import as_numbers, as_text, codes_of_several, typed
+from explorelab.choices.table import NOWHERE, Choices, Exclusion
 
 
 def build(look: Look, trials: Trials, source: str) -> Choices:
@@ -45,7 +45,7 @@ def build(look: Look, trials: Trials, source: str) -> Choices:
         missed=filled(missed, False, bool) if (missed & seen).any() else None,
         available=_available(trials, kept, row, column, shape),
         advice=_advice(trials, kept, row, column, shape),
-        means=_means(look, first, trials.layout),
+        means=_means(look, first, shape[1]),
         start=_start(trials, first),
         conditions={name: typed(look.frame[name])[first] for name in names},
         exclusions=exclusions,
@@ -114,14 +114,26 @@ def _advice(
     return blank
 
 
-def _means(look: Look, first: np.ndarray, layout: Layout) -> np.ndarray | None:
+def _means(look: Look, first: np.ndarray, n_trials: int) -> np.ndarray | None:
+    """The means of every block (row x arm) or, where they change, of every trial (row x trial x arm)."""
     task = look.task
-    if not task.means:
+    by = task.columns_of_means
+    known = task.paths or task.means
+    if not known:
         return None
-    if not task.means_by:
-        return np.tile(task.means[""], (len(first), 1))
-    codes, labels = codes_of(look.frame[task.means_by].iloc[first])
-    return np.stack([task.means[label] for label in labels])[codes]
+    if task.paths:
+        known = {label: _to_length(path, n_trials) for label, path in task.paths.items()}
+    if not by:
+        return np.tile(known[""], (len(first), *(1 for _ in known[""].shape)))
+    codes, labels = codes_of_several(look.frame[list(by)].iloc[first])
+    return np.stack([known[label] for label in labels])[codes]
+
+
+def _to_length(path: np.ndarray, n_trials: int) -> np.ndarray:
+    """The means on so many trials, NaN beyond the end of the path."""
+    means = np.full((n_trials, path.shape[1]), np.nan)
+    means[: len(path)] = path[:n_trials]
+    return means
 
 
 def _start(trials: Trials, first: np.ndarray) -> np.ndarray | None:

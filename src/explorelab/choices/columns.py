@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from explorelab.tasks.change_table import label_of
+
 NO_NUMBER = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "none")
 """How files write a missing number."""
 YES = ("1", "true", "yes", "t", "y", "1.0")
@@ -64,6 +66,14 @@ def as_flags(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 def codes_of(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """The index of each value's label, and the labels as text in order of first appearance."""
     codes, labels = pd.factorize(as_text(column))
+    return codes.astype(np.int64), [str(label) for label in labels]
+
+
+def codes_of_several(columns: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
+    """The same for the values of several columns together."""
+    texts = [as_text(columns[name]) for name in columns.columns]
+    joined = np.array([label_of(values) for values in zip(*texts, strict=True)], object)
+    codes, labels = pd.factorize(joined)
     return codes.astype(np.int64), [str(label) for label in labels]
 
 

@@ -65,7 +65,6 @@ def join_choices(sets: Mapping[str, Choices]) -> Choices:
             if one.available is not None:
                 available[begin : begin + one.n_rows, : one.n_trials] = one.available
     missed = [_wide(np.zeros_like(one.present) if one.missed is None else one.missed, n_trials, False) for one in parts]
-    means = None if any(one.means is None for one in parts) else np.concatenate([np.asarray(one.means) for one in parts])
     return Choices(
         layout=first.layout,
         participants=tuple(label for own in labels for label in own),
@@ -77,7 +76,7 @@ def join_choices(sets: Mapping[str, Choices]) -> Choices:
         scored=joined("scored", False),
         present=joined("present", False),
         available=available,
-        means=means,
+        means=_means(parts, n_trials),
         start=optional("start", [np.full(one.n_rows, NOWHERE) for one in parts]),
         conditions={CONDITION: np.repeat(names, [one.n_rows for one in parts]).astype(object), **_conditions(parts)},
         exclusions=tuple(exclusion for one in parts for exclusion in one.exclusions),
@@ -93,11 +92,27 @@ def _wide(array: np.ndarray, n_trials: int, otherwise: object) -> np.ndarray:
     return np.pad(array, ((0, 0), (0, n_trials - array.shape[1])), constant_values=otherwise)  # type: ignore[call-overload]
 
 
+def _means(parts: list[Choices], n_trials: int) -> np.ndarray | None:
+    """The means of all rows: trial by trial if those of any data set change."""
+    given = [one.means for one in parts if one.means is not None]
+    if len(given) < len(parts):
+        return None
+    if all(means.ndim == 2 for means in given):
+        return np.concatenate(given)
+    return np.concatenate([_by_trial(means, n_trials) for means in given])
+
+
+def _by_trial(means: np.ndarray, n_trials: int) -> np.ndarray:
+    if means.ndim == 2:
+        return np.repeat(means[:, None], n_trials, axis=1)
+    return np.pad(means, ((0, 0), (0, n_trials - means.shape[1]), (0, 0)), constant_values=np.nan)
+
+
 def _check_arms(name: str, one: Layout, other_name: str, other: Layout) -> None:
     def told(layout: Layout) -> tuple[object, ...]:
-        return layout.n_arms, layout.digest, layout.arm_names, layout.noise_var
+        return layout.n_arms, layout.digest, layout.arm_names, layout.noise_var, layout.points
 
-    words = ("numbers of arms", "places of arms", "names of arms", "reward noise")
+    words = ("numbers of arms", "places of arms", "names of arms", "reward noise", "points")
     for word, mine, theirs in zip(words, told(one), told(other), strict=True):
         if mine != theirs:
             detail = f": {mine} and {theirs}" if word in ("numbers of arms", "reward noise") else ""

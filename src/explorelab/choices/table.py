@@ -53,6 +53,8 @@ class Layout:
     name: str = "task"
     arm_names: tuple[str, ...] | None = None
     """Names of the arms in files and tables; None if they have only numbers."""
+    points: tuple[float, float] | None = None
+    """The lowest and highest reward, if rewards were paid in whole points."""
 
     def __repr__(self) -> str:
         where = (
@@ -115,7 +117,7 @@ class Choices:
     available: np.ndarray | None = None
     """row x trial x arm, bool; None if every arm was available at every trial."""
     means: np.ndarray | None = None
-    """row x arm: the true mean rewards of each row's landscape, where known; regret needs them."""
+    """The true mean rewards of each row, where known; regret needs them: row x arm, or row x trial x arm if they change."""
     start: np.ndarray | None = None
     """Arm where the person stood before each row's first trial (int, `NOWHERE` if none); None if there is none at all."""
     conditions: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -157,6 +159,11 @@ class Choices:
             object.__setattr__(self, "scored", self.scored & (self.available.sum(2) > 1))
 
     @property
+    def means_change(self) -> bool:
+        """Whether the means are known trial by trial."""
+        return self.means is not None and self.means.ndim == 3
+
+    @property
     def n_participants(self) -> int:
         """Number of participants."""
         return len(self.participants)
@@ -194,7 +201,7 @@ class Choices:
             missed=None if self.missed is None else self.missed[at][:, :n_trials],
             available=None if self.available is None else self.available[at][:, :n_trials],
             advice=None if self.advice is None else self.advice.cut(at, n_trials),
-            means=cut(self.means),
+            means=cut(self.means if self.means is None or self.means.ndim == 2 else self.means[:, :n_trials]),
             start=cut(self.start),
             conditions={name: values[at] for name, values in self.conditions.items()},
         )

@@ -3,7 +3,8 @@
 [task]                         # what the arms are and what they are worth: see tasks/task_table.py
 grid = [10, 10]
 noise_var = 10
-means_by = "landscape"         # then means is a table, [task.means], or a file (.csv, .json): means for each value there
+means_by = "landscape"         # then means is a table, [task.means], or a file (.csv, .json): means for each value there;
+                               # ["block", "trial"]: a CSV file with these columns and one for each arm, a row for each trial
 start = 0                      # where people stand before a block's first trial; or the name of a column that says it
 horizon = 90                   # how many trials a block should have
 first_arm = 1                  # if arms count from 1; first_xy = 1 if x and y do
@@ -30,11 +31,14 @@ from explorelab.choices.table import PLAYERS, Layout
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task
 from explorelab.tasks.arms_table import Arms
+from explorelab.tasks.change_table import KINDS, OWN
 from explorelab.tasks.places import grid_places, grid_shape
 from explorelab.tasks.task_table import CHOICES_KEYS, Door, read_task_table
 
 DOOR = Door(more=CHOICES_KEYS)
-ONLY_SIMULATED = ("graph", "directed", "costs", "cost_kind", "cost_scale")
+DRAWN = tuple(key for key in KINDS if key not in ("path", "horizon_game"))
+"""Settings that say how means are drawn, which does not say what they were."""
+ONLY_SIMULATED = ("graph", "directed", "costs", "cost_kind", "cost_scale", *DRAWN, *OWN, "blocked", "forced")
 """Settings of a task that `simulate` needs but choices do not."""
 OTHER_TABLES = ("agent", "run", "sweep")
 """Tables of a file that `simulate` also reads."""
@@ -48,7 +52,9 @@ class DataTask:
     """None if it must be inferred from the rows."""
     means: Mapping[str, np.ndarray] = field(default_factory=dict)
     """True mean rewards by the value of the column `means_by`; without such a column, those of every block, under ""."""
-    means_by: str = ""
+    paths: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Mean rewards over time (time x arm), instead of `means`, where they change."""
+    means_by: str | tuple[str, ...] = ""
     noise_var: float | None = None
     horizon: int | None = None
     """Number of trials that a block should have."""
@@ -65,6 +71,12 @@ class DataTask:
     players: str = "people"
     source: str = ""
 
+    @property
+    def columns_of_means(self) -> tuple[str, ...]:
+        """The columns that tell means apart; none if all blocks have the same."""
+        by = self.means_by
+        return by if isinstance(by, tuple) else (by,) if by else ()
+
 
 type AnyTask = DataTask | Task | Layout | Mapping[str, Unchecked] | str | os.PathLike[str] | None
 
@@ -79,7 +91,8 @@ def task_of(task: AnyTask, choices: Path | None = None) -> DataTask:
     if isinstance(task, Layout):
         return DataTask(task, noise_var=task.noise_var)
     if isinstance(task, Task):
-        return DataTask(layout_of(task), {"": task.means}, noise_var=task.noise.var, start=task.start, note=task.note)
+        means, paths = _means_of(task)
+        return DataTask(layout_of(task), means, paths, noise_var=task.noise.var, start=task.start, note=task.note)
     if isinstance(task, Mapping):
         return task_from_table(task)
     if isinstance(task, str | os.PathLike):
@@ -108,10 +121,12 @@ def task_from_table(table: Mapping[str, Unchecked], folder: Path = Path()) -> Da
     told = read_task_table(table, DOOR, folder, first_arm)
     if told.arms is not None and told.arms.names is not None and "first_arm" in table:
         raise SettingError(("first_arm",), "first_arm says how arms are numbered: leave it out where arms have names.")
+    means, paths = (told.means, told.paths) if told.ready is None else _means_of(told.ready)
     unused = [key for key in ONLY_SIMULATED if key in table]
     return DataTask(
-        None if told.arms is None else _layout(told.arms, told.noise_var, told.name),
-        told.means,
+        None if told.arms is None else _layout(told.arms, told.noise_var, told.name, told.points),
+        means,
+        paths,
         means_by=told.means_by,
         noise_var=told.noise_var,
         horizon=checks.whole("horizon", table["horizon"], at_least=1) if "horizon" in table else None,
@@ -126,8 +141,15 @@ def task_from_table(table: Mapping[str, Unchecked], folder: Path = Path()) -> Da
     )
 
 
-def _layout(arms: Arms, noise_var: float | None, name: str | None) -> Layout:
-    layout = Layout(arms.n_arms, arms.places, noise_var, arms.shape, arm_names=arms.names)
+def _means_of(task: Task) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The means of a task for every block, and those over time; none if they are drawn anew for each block."""
+    if task.change is None:
+        return {"": task.means}, {}
+    return {}, {"": task.change.numbers["path"]} if "path" in task.change.numbers else {}
+
+
+def _layout(arms: Arms, noise_var: float | None, name: str | None, points: tuple[float, float] | None) -> Layout:
+    layout = Layout(arms.n_arms, arms.places, noise_var, arms.shape, arm_names=arms.names, points=points)
     return layout if name is None else replace(layout, name=name)
 
 
@@ -161,7 +183,7 @@ def grid_layout(width: int, height: int) -> Layout:
 
 def layout_of(task: Task) -> Layout:
     """The layout of a task that can be simulated: its arms, places and noise; a grid if the places form one."""
-    return Layout(task.n_arms, task.places, task.noise.var, grid_shape(task.places), task.name)
+    return Layout(task.n_arms, task.places, task.noise.var, grid_shape(task.places), task.name, points=task.points)
 
 
 def is_grid(layout: Layout) -> bool:

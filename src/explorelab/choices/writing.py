@@ -39,7 +39,8 @@ def write_choices(choices: Choices | pd.DataFrame, path: str | os.PathLike[str],
     """Write choices as CSV or Parquet, depending on the file extension, with a TOML file next to it; return the path.
 
     Where blocks have different mean rewards, these go into a third file, choices-means.csv, keyed by a column that tells the
-    landscapes apart (`landscape` if no condition does).
+    landscapes apart (`landscape` if no condition does). Where they change, that file has a row for each trial: of every path
+    if all blocks have the same path, otherwise of every participant and block.
 
     Parameters
     ----------
@@ -82,7 +83,10 @@ def _written(choices: Choices, target: Path) -> Written:
     frame = frame_of(choices)
     table = _layout_table(choices.layout)
     means = None
-    if choices.means is not None:
+    if choices.means is not None and choices.means_change:
+        columns, means = _means_by_trial(choices)
+        table |= {"means_by": columns, "means": f"{target.stem}-means.csv"}
+    elif choices.means is not None:
         different = np.unique(choices.means, axis=0)
         if len(different) <= 1:
             table["means"] = different[0].tolist() if len(different) else []
@@ -195,6 +199,8 @@ def _layout_table(layout: Layout) -> dict[str, Json]:
         table["arms"] = layout.n_arms
     if layout.arm_names is not None:
         table["arms"] = list(layout.arm_names)
+    if layout.points is not None:
+        table["points"] = [int(each) for each in layout.points]
     return table if layout.noise_var is None else {**table, "noise_var": float(layout.noise_var)}
 
 
@@ -212,6 +218,23 @@ def _means_rows(choices: Choices, frame: pd.DataFrame, different: np.ndarray) ->
     rows = pd.DataFrame(different[which[first]], columns=[str(arm) for arm in range(different.shape[1])])
     rows.insert(0, by, labels[first])
     return by, rows
+
+
+def _means_by_trial(choices: Choices) -> tuple[list[Json], pd.DataFrame]:
+    """The columns that tell means apart, and a row of means for each trial."""
+    assert choices.means is not None
+    arms = [choices.layout.label(arm) for arm in range(choices.layout.n_arms)]
+    row, column = np.nonzero(choices.present)
+    means = pd.DataFrame(choices.means[row, column], columns=[f"mean_{arm}" for arm in arms])
+    if len(np.unique(choices.means.reshape(choices.n_rows, -1), axis=0, equal_nan=True)) == 1 < choices.n_rows:
+        longest = choices.present.sum(1).argmax()
+        means = means[row == longest]
+        means.insert(0, "trial", column[row == longest] + 1)
+        return ["trial"], means
+    means.insert(0, "trial", column + 1)
+    means.insert(0, "block", choices.block[row])
+    means.insert(0, "participant", np.array(choices.participants, object)[choices.participant[row]])
+    return ["participant", "block", "trial"], means
 
 
 def _tells_apart(values: np.ndarray, which: np.ndarray) -> bool:
@@ -297,14 +320,29 @@ def choices_from_runs(runs: xr.Dataset, task: Task, *, prefix: str = "", first: 
         observed=everywhere,
         scored=chosen,
         present=everywhere,
-        available=_within_a_move(task, arm),
-        means=np.tile(task.means, (n, 1)),
+        available=_within_a_move(task, arm) if task.available is None else _on_offer(task, arm),
+        means=np.tile(task.means, (n, 1)) if task.is_steady else _means_of_runs(runs, order, arm.shape),
         start=None if task.start is None else np.full(n, task.start),
         conditions={name: values.ravel() for name, values in zip(settings, grid, strict=False)},
         source=str(runs.attrs.get("agent", "simulation")),
         note=task.note,
         players="simulated",
     )
+
+
+def _means_of_runs(runs: xr.Dataset, order: tuple[str, ...], shape: tuple[int, ...]) -> np.ndarray:
+    """The means of each moment of each run."""
+    if "means" not in runs:
+        raise InputError("these runs do not have the means of each moment: simulate them again, on the task given.")
+    return runs["means"].transpose(*order, "arm").values.reshape(*shape, -1)
+
+
+def _on_offer(task: Task, arm: np.ndarray) -> np.ndarray:
+    """The arms that were not blocked in each step."""
+    assert task.available is not None
+    table = np.ones((arm.shape[1], task.n_arms), bool)
+    table[: len(task.available)] = task.available[: arm.shape[1]]
+    return np.tile(table, (len(arm), 1, 1))
 
 
 def _chosen(runs: xr.Dataset, task: Task, order: tuple[str, ...]) -> np.ndarray:

@@ -64,6 +64,37 @@ class TaskFlags:
     layout: Annotated[str | None, typer.Option(help="Arrangement of the arms: bandit (none), line or grid.")] = None
     noise_var: Annotated[float | None, typer.Option(help="Variance of Gaussian reward noise.")] = None
     integer_noise: Annotated[int | None, typer.Option(help="Reward noise: a random whole number from -N to N.")] = None
+    path: Annotated[
+        str | None, typer.Option(help="File of means over time: a row for each trial, a column for each arm.")
+    ] = None
+    restless: Annotated[int | None, typer.Option(help="So many arms whose means walk at random (Daw et al. 2006).")] = None
+    decay: Annotated[float | None, typer.Option(help="Share of its distance from the centre that such a mean keeps.")] = None
+    centre: Annotated[float | None, typer.Option(help="Where such means tend to, or are drawn around.")] = None
+    diffusion_sd: Annotated[float | None, typer.Option(help="Standard deviation of a step of such a walk.")] = None
+    trend: Annotated[float | None, typer.Option(help="Amount by which such means rise on each trial.")] = None
+    switching: Annotated[
+        str | None, typer.Option(help="Means that change places at change points, or a number of arms with new means there.")
+    ] = None
+    hazard: Annotated[float | None, typer.Option(help="Probability of a change point on each trial.")] = None
+    spread: Annotated[float | None, typer.Option(help="Standard deviation of means drawn at a change point.")] = None
+    together: Annotated[
+        bool | None, typer.Option("--together/--apart", help="Whether all arms change at the same time.")
+    ] = None
+    path_seed: Annotated[int | None, typer.Option(help="Seed of one path for all replicates; default: each its own.")] = None
+    horizon_game: Annotated[
+        int | None, typer.Option(help="A game of the horizon task with so many free choices (Wilson et al. 2014).")
+    ] = None
+    base: Annotated[float | None, typer.Option(help="Mean of the first arm of a horizon game.")] = None
+    difference: Annotated[float | None, typer.Option(help="How much better its second arm is.")] = None
+    seen: Annotated[str | None, typer.Option(help="How often each of its arms is forced, such as 1,3.")] = None
+    points: Annotated[
+        str | None, typer.Option(help="Lowest and highest reward, paid in whole points, such as 1,100; or none.")
+    ] = None
+    blocked: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ARM,FIRST,LAST", help="Arm not on offer from one trial to another; may be repeated."),
+    ] = None
+    forced: Annotated[str | None, typer.Option(help="Arms taken on the first trials, such as 0,1,0,1; -1 is free.")] = None
     graph: Annotated[
         str | None, typer.Option(help='Allowed moves: "neighbours", or a file of edges (from, to, length).')
     ] = None
@@ -130,12 +161,22 @@ def _fill_agent(table: TomlTable, flags: AgentFlags) -> None:
 
 def _fill_task(table: TomlTable, given: dict[str, Unchecked]) -> None:
     from explorelab.tasks.arms_table import PLACES, SOURCES
+    from explorelab.tasks.change_table import OWN
     from explorelab.tasks.task_table import noise_settings
 
     if "means" in given and not Path(given["means"]).is_file():
         given["means"] = _numbers_or_file("--means", given["means"])
+    for key in ("seen", "forced"):
+        if key in given:
+            given[key] = _whole_numbers(f"--{key}", given[key])
+    if "points" in given:
+        given["points"] = False if given["points"] == "none" else _whole_numbers("--points", given["points"])
+    if "blocked" in given:
+        given["blocked"] = [_whole_numbers("--blocked", span) for span in given["blocked"]]
+    if "switching" in given:
+        given["switching"] = _levels_or_arms(given["switching"])
     # If a flag gives one of the first settings, the file's second ones no longer mean anything.
-    for flags, settings in ((SOURCES, (*SOURCES, *PLACES, "layout")), (noise_settings(), noise_settings())):
+    for flags, settings in ((SOURCES, (*SOURCES, *PLACES, *OWN, "layout")), (noise_settings(), noise_settings())):
         if given.keys() & set(flags):
             for key in table.keys() & set(settings):
                 del table[key]
@@ -152,6 +193,13 @@ def _numbers_or_file(flag: str, text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"{flag} must be comma-separated numbers or an existing file, got {text!r}.") from None
+
+
+def _levels_or_arms(text: str) -> list[float] | int:
+    """Means, or a number of arms: 70,30 or 4."""
+    if "," in text:
+        return _numbers_or_file("--switching", text)
+    return _whole_numbers("--switching", text)[0]
 
 
 def _whole_numbers(flag: str, text: str) -> list[int]:

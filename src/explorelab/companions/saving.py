@@ -169,6 +169,7 @@ def _arms_table(mind: Companion) -> xr.Dataset:
     task, parts = mind.task, {"layout_places": mind.scene.layout.places}
     attrs: dict[str, Any] = {"has_task": int(task is not None)}
     if task is not None:
+        task.check_fixed("a saved companion")
         parts |= {"means": task.means, "task_places": task.places}
         if task.moves is not None:
             parts |= {"next_hop": task.moves.next_hop, "length": task.moves.length}

@@ -105,7 +105,7 @@ def named(choices: Choices, name: str, fixed: Mapping[str, Argument]) -> Agent:
 
 
 def _typical(units: Units, choices: Choices) -> dict[str, float]:
-    typical = {name: _centre(name, units) for name in PRIOR}
+    typical = {name: _centre(name, units) for name in (*PRIOR, "decay_centre")}
     # Arms without places are independent.
     return typical if choices.layout.places is not None else typical | {"length_scale": 0.0}
 

@@ -15,6 +15,7 @@ from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing
 from explorelab.plots.words import name_of, named
 from explorelab.recovery.behaviour import Each
 from explorelab.regret.clusters import mean_band
+from explorelab.regret.observed import yardsticks
 
 MOST_BINS = 24
 
@@ -24,8 +25,9 @@ def draw_data(choices: Choices, each: Each) -> Drawing:
     drawing = Drawing([["a", "b", "c"]], height=2.75)
     axes = drawing.panel("a", "(a) Reward", "choice t", "mean reward", xlim=(0, choices.n_trials))
     whole_ticks(axes.xaxis)
-    if choices.means is not None and np.isfinite(choices.means).all():
-        for value, words in ((choices.means.max(1).mean(), "best arm"), (choices.means.mean(), "random choice")):
+    known = yardsticks(choices)
+    if known is not None:
+        for value, words in ((known.best, "best arm"), (known.random, "random choice")):
             drawing.line("a", [0, choices.n_trials], [value, value], words, color=GREY, lw=1, ls=(0, (4, 2)))
             axes.annotate(words, (1, value), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
                           ha="right", va="bottom", fontsize=7.5, color=GREY)  # fmt: skip

@@ -6,7 +6,7 @@ time and position. So choices are generated with exactly the probabilities that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -46,6 +46,8 @@ class Plan:
     rule: Rule
     n_arms: int
     noise: str
+    points: tuple[float, float] | None
+    """The lowest and highest reward, where rewards are paid in whole points."""
     whole: bool
     """Whether every trial is sampled, and so learned from."""
 
@@ -57,8 +59,8 @@ class Row(NamedTuple):
     """The number of the block: its randomness depends only on this, the seed and the time."""
     params: Params
     """One number per parameter, in natural units."""
-    means: Float[AnyArray, " arm"]
-    """The mean of every arm."""
+    means: Float[AnyArray, "*trial arm"]
+    """The mean of every arm or, where means change, of every arm on every trial."""
     start: Int[AnyArray, ""]
     kind: Int[AnyArray, " trial"]
     """What happens on every trial."""
@@ -132,7 +134,7 @@ def simulate_choices(
     values = _values(built.agent, built.data.fixed, params or {}, choices.n_participants, n_copies)
     fixed = {name: value for name, value in built.data.fixed.items() if name not in values}
     kind = _kinds(many)
-    plan = Plan(built.agent.rule, many.layout.n_arms, noise, not (kind == NOTHING).any())
+    plan = Plan(built.agent.rule, many.layout.n_arms, noise, many.layout.points, not (kind == NOTHING).any())
     scale, keys = _noise_scale(choices, noise), chance.keys_from(seed)
 
     def call(rows: Row, count: np.int32) -> Played:
@@ -201,10 +203,10 @@ def _rows(choices: Choices, kind: np.ndarray, values: Mapping[str, np.ndarray]) 
 
 def known_means(choices: Choices) -> np.ndarray:
     """The true mean of every arm in every row; if they are unknown, an error that says how to give them."""
-    if choices.means is None or np.isnan(choices.means).any():
+    if choices.means is None or np.isnan(choices.means[choices.present] if choices.means_change else choices.means).any():
         lacking = "they are" if choices.means is None else "some are"
         raise InputError(f"simulated people need the true mean rewards, but {lacking} not known: {HOW_TO_TELL}.")
-    return choices.means.astype(np.float64)
+    return np.nan_to_num(choices.means.astype(np.float64))  # beyond the end of a block nobody sees them
 
 
 def _noise_scale(choices: Choices, noise: str) -> float:
@@ -229,7 +231,9 @@ def _play(plan: Plan, fixed: Params, ways: Ways, scale: Float[Array, ""], keys: 
     params = prepared(plan.rule, {**fixed, **row.params}, ways)
     learner, horizon = plan.rule.learner, row.kind.shape[0]
     state = State(learner.init(params, plan.n_arms), row.start, steps.unbound())
-    step = partial(_trial, plan, params, row.means, scale, keys, row.number)
+    step = partial(_trial, plan, params, scale, keys, row.number)
+    if row.means.ndim == 1:
+        step = partial(_fixed, row.means, step)
     played, begin = [], 0
     for end in learner.stages(plan.n_arms, horizon):
         state = state._replace(belief=learner.resize(params, state.belief, end))
@@ -240,16 +244,21 @@ def _play(plan: Plan, fixed: Params, ways: Ways, scale: Float[Array, ""], keys: 
             row.arm[begin:end],
             row.reward[begin:end],
         )
-        state, done = lax.scan(step, state, (*now, available))
+        moving = None if row.means.ndim == 1 else row.means[begin:end]
+        state, done = lax.scan(step, state, (*now, available, moving))
         played.append(done)
         begin = end
     return jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
 
 
+def _fixed(means: Float[Array, " arm"], step: Callable[..., Pytree], state: State, now: Pytree) -> Pytree:
+    """A trial on which the means are what they always are."""
+    return step(state, (*now[:-1], means))
+
+
 def _trial(
     plan: Plan,
     params: Params,
-    means: Float[Array, " arm"],
     scale: Float[Array, ""],
     keys: chance.Keys,
     number: UInt32[Array, ""],
@@ -257,7 +266,7 @@ def _trial(
     now: Pytree,
 ) -> tuple[State, tuple[Int[Array, ""], Float[Array, ""]]]:
     """One trial: `fitting.likelihood.decide`, and a draw."""
-    t, kind, given, told, available = now
+    t, kind, given, told, available, means = now
     rule, dtype = plan.rule, jnp.dtype("float64")
     luck = chance.of_step(keys, number, t, dtype)
     moment = steps.moment_of(rule.commitment, state.bound, t, state.position)
@@ -269,7 +278,10 @@ def _trial(
     arm = arm.astype(jnp.int32)
     at = jnp.maximum(arm, 0)
     noise = noise_kind(plan.noise).quantile(scale, luck.reward)
-    reward = jnp.where(kind == KEPT, told, means[at] + noise)
+    drawn_reward = means[at] + noise
+    if plan.points is not None:
+        drawn_reward = jnp.clip(jnp.round(drawn_reward), *plan.points)
+    reward = jnp.where(kind == KEPT, told, drawn_reward)
     belief = rule.learner.update(params, state.belief, at, reward)
     sampled = kind != NOTHING
     if not plan.whole:

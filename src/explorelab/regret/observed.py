@@ -3,8 +3,9 @@
     observed  R(t) = m* t - sum of r up to t            (section V.B of the paper)
     expected  R(t) = sum of m* - m_i over the arms i chosen up to t
 
-m* is the largest mean of all arms of the block's landscape, whether or not they were on offer. Every trial counts, even one
-that was forced or repeated because there was no answer: t is a decision time, not a decision.
+m* is the largest mean of all arms of the block's landscape, whether or not they were on offer. Where means are known trial
+by trial, because they change, it is the largest one on each trial among the arms on offer, and m* t is the sum of these.
+Every trial counts, even one that was forced or repeated because there was no answer: t is a decision time, not a decision.
 
 A missed trial on which nothing was sampled loses all of m*: nothing was earned, so the sum of rewards stays the same while
 m* t grows. This takes the formula literally and assumes that a reward of 0 means nothing; if yours have another zero, leave
@@ -12,6 +13,8 @@ such trials out of the file. If an arm was sampled but its reward is unknown, th
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +27,9 @@ from explorelab._support.rounding import without_rounding
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError
 
-HOW_TO_TELL = 'add means (or landscape = "B", or means_by where blocks have several) to the table [task] of the task file'
+HOW_TO_TELL = (
+    'add means (or landscape = "B", or means_by where blocks or trials have several) to the table [task] of the task file'
+)
 TAKEN = ("row", "time", "form", "participant", "block")
 """Names that are taken; a condition with one of them gets a trailing underscore."""
 
@@ -40,7 +45,7 @@ def observed_regret(choices: Choices, best_mean: npt.ArrayLike | None = None) ->
     received = np.where(choices.observed, choices.reward, 0.0)
     if unknown.any():
         received = np.where(unknown, _mean_of_chosen(choices), received)
-    return _cumulative(choices, best[:, None], received, "observed_regret")
+    return _cumulative(choices, best, received, "observed_regret")
 
 
 def noise_var_of(choices: Choices) -> float:
@@ -51,8 +56,24 @@ def noise_var_of(choices: Choices) -> float:
     return float(((choices.reward - _mean_of_chosen(choices))[at] ** 2).mean())
 
 
+def best_of_moments(choices: Choices) -> Floats:
+    """The best mean on each trial among the arms on offer, row x trial, where means change; -inf where unknown."""
+    assert choices.means is not None
+    best = np.where(np.isnan(choices.means), -np.inf, choices.means)
+    if choices.available is not None:
+        best = np.where(choices.available, best, -np.inf)
+    return np.where(choices.present, best.max(2), 0.0)
+
+
 def _best_means(choices: Choices, best_mean: npt.ArrayLike | None) -> Floats:
-    """m* of every row."""
+    """m* of every row (row x 1) or, where means change, of every trial (row x trial)."""
+    if choices.means is not None and choices.means_change:
+        moments = best_of_moments(choices)
+        lacking = np.isinf(moments).any(1)
+        if lacking.any():
+            where = _where(choices, lacking)
+            raise InputError(f"regret needs the true mean rewards, but not all of {where} are known: {HOW_TO_TELL}.")
+        return moments
     unknown = np.full(choices.n_rows, -np.inf)
     known = unknown if choices.means is None else np.where(np.isnan(choices.means), -np.inf, choices.means).max(1)
     if best_mean is not None:
@@ -63,7 +84,38 @@ def _best_means(choices: Choices, best_mean: npt.ArrayLike | None) -> Floats:
     if np.isinf(known).any():
         where = _where(choices, np.isinf(known))
         raise InputError(f"regret needs the true mean rewards, but those of {where} are not known: {HOW_TO_TELL}.")
-    return known
+    return known[:, None]
+
+
+def mean_of_arms(choices: Choices, arm: np.ndarray) -> Floats:
+    """The mean of these arms (row x trial) on their trials."""
+    assert choices.means is not None
+    if choices.means_change:
+        return np.take_along_axis(choices.means, arm[..., None], axis=2)[..., 0]
+    return np.take_along_axis(choices.means, arm, axis=1)
+
+
+class Yardsticks(NamedTuple):
+    """The mean reward of always choosing the best arm, and of choosing at random."""
+
+    best: float
+    random: float
+
+
+def yardsticks(choices: Choices) -> Yardsticks | None:
+    """What the best arm and random choice would earn in these blocks; None unless all means are known."""
+    if choices.means is None:
+        return None
+    if not choices.means_change:
+        known = np.isfinite(choices.means).all()
+        return Yardsticks(float(choices.means.max(1).mean()), float(choices.means.mean())) if known else None
+    if not np.isfinite(choices.means[choices.present]).all():
+        return None
+    offered = choices.present[..., None] if choices.available is None else choices.available & choices.present[..., None]
+    offered = np.broadcast_to(offered, choices.means.shape)
+    share = offered / np.maximum(offered.sum(2, keepdims=True), 1)
+    at_random = np.where(offered, choices.means * share, 0.0).sum(2)
+    return Yardsticks(float(best_of_moments(choices)[choices.present].mean()), float(at_random[choices.present].mean()))
 
 
 def _mean_of_chosen(choices: Choices) -> Floats:
@@ -72,7 +124,7 @@ def _mean_of_chosen(choices: Choices) -> Floats:
     if choices.means is None:
         means = np.full(choices.arm.shape, np.nan)
     else:
-        means = np.take_along_axis(choices.means, np.where(chosen, choices.arm, 0), axis=1)
+        means = mean_of_arms(choices, np.where(chosen, choices.arm, 0))
     lacking = (np.isnan(means) & chosen).any(1)
     if lacking.any():
         where = _where(choices, lacking)

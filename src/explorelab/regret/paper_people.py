@@ -43,7 +43,12 @@ def is_its_task(choices: Choices) -> bool:
     Shares of phenotypes depend on the arms and the number of choices, so the paper's cannot be compared with other tasks'.
     """
     known = np.stack([landscape(name).means for name in PROFILES])
-    if choices.means is None or choices.n_trials != TRIALS or choices.layout.n_arms != known.shape[1]:
+    if (
+        choices.means is None
+        or choices.means_change
+        or choices.n_trials != TRIALS
+        or choices.layout.n_arms != known.shape[1]
+    ):
         return False
     alike = np.isclose(choices.means[:, None], known[None]).all(2)
     return bool(alike.any(1).all())

@@ -31,6 +31,12 @@ FEWEST_TRIALS = FEWEST_TIMES
 """Shorter blocks get no label."""
 
 
+MOVING = (
+    "The means change from trial to trial: regret is against the best arm of each moment, so that it grows steadily even "
+    "for the best of trackers, and its form says little."
+)
+
+
 type BestMean = npt.ArrayLike | None
 """The mean reward of the best arm, one number or one for each row; None if the choices know it."""
 
@@ -107,7 +113,8 @@ def label_phenotypes(
         **_shares(rows.label[1], who),
         **_papers(paper_people.is_its_task(choices)),
     }
-    attrs = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by, "source": choices.source, "note": choices.note}
+    note = " ".join(filter(None, (choices.note, MOVING if choices.means_change else "")))
+    attrs = {"power": power, "bootstrap": bootstrap, "seed": seed, "by": by, "source": choices.source, "note": note}
     # a condition may have the name of one of our variables
     regret = regret.rename({name: f"{name}_" for name in regret.coords if name in (*variables, "regret")})
     return xr.Dataset({"regret": regret, **variables}, {"form": list(FORMS)}, attrs)

@@ -12,6 +12,7 @@ from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.comparison.left_out_blocks import check_within
 from explorelab.errors import InputError
+from explorelab.regret.observed import mean_of_arms
 from explorelab.report.report_agents import free_of, models_of
 from explorelab.tasks.noise import NOISES
 
@@ -121,7 +122,7 @@ def noise_of(choices: Choices) -> str:
     if var is None or choices.means is None or not choices.observed.any():
         return "gaussian"
     at = choices.observed & (choices.arm != NOWHERE)
-    off = (choices.reward - np.take_along_axis(choices.means, np.maximum(choices.arm, 0), axis=1))[at]
+    off = (choices.reward - mean_of_arms(choices, np.maximum(choices.arm, 0)))[at]
     if np.isfinite(off).all() and (np.abs(off - np.rint(off)) < 1e-9).all():
         for kind in NOISES.values():
             largest = kind.scale_of_var(var) if kind.whole else None

@@ -21,6 +21,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from explorelab.agents import step as steps
 from explorelab.agents.factors import AnyBelief, Chance, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
+from explorelab.simulation import changing_world as moving
 from explorelab.simulation.ordered_sums import Moments, moments
 from explorelab.tasks.noise import noise_kind
 
@@ -43,6 +44,10 @@ class Plan:
     visits_at_times: bool
     trajectories: bool
     dtype: str
+    change: moving.ChangePlan | None = None
+    """None if every trial is like every other: fixed means, all arms on offer, all choices free."""
+    points: tuple[float, float] | None = None
+    """The lowest and highest reward, where rewards are paid in whole points."""
 
 
 class World(NamedTuple):
@@ -57,6 +62,10 @@ class World(NamedTuple):
     next_hop: Int[Array, "arm arm"] | None
     mean_costs: Float[Array, "arm arm"] | None
     start: Int[Array, ""]
+    origin: Float[Array, ""] | None = None
+    """Of the setting's rewards, in float64; None if nothing needs it."""
+    change: moving.ChangeWorld | None = None
+    """What changes; then `means` and `gaps` are not used."""
 
 
 class Step(NamedTuple):
@@ -66,6 +75,8 @@ class Step(NamedTuple):
     reward: Float[Array, ""]
     chosen: Bool[Array, ""]
     """Whether the arm was chosen in this step: not passed on the way to another, nor kept because of an earlier choice."""
+    means: Float[Array, " arm"] | None = None
+    """The mean of every arm, where they change."""
 
 
 class Tally(NamedTuple):
@@ -73,9 +84,11 @@ class Tally(NamedTuple):
 
     regret: Float[Array, ""]
     reward: Float[Array, ""]
-    """Relative to the origin, as each reward is."""
+    """Relative to the origin, as each reward is; where means change, relative to the best one of each moment."""
     cost: Float[Array, ""]
     transitions: Int[Array, ""]
+    hindsight_regret: Float[Array, ""] | None = None
+    """Against the best fixed arm in hindsight; None where the means are fixed."""
 
 
 class Records(NamedTuple):
@@ -97,6 +110,8 @@ class Walk(NamedTuple):
     visits: Int[Array, " arm"] | None
     """None if the belief itself knows how often it has seen each arm."""
     tally: Tally
+    now: moving.Now | None = None
+    """The means now, where they change."""
 
 
 type Recorded = tuple[tuple[Tally, Int[Array, " arm"] | None], Step | None]
@@ -107,6 +122,8 @@ def play(rule: Rule, plan: Plan, params: Params, world: World, keys: chance.Keys
     """One replicate's totals at each recorded time, its visits, and its trajectory if the plan asks for it."""
     step = partial(_step, rule, plan, params, world, keys, replicate)
     walk = _start(rule, plan, params, world)
+    if plan.change is not None:
+        walk = walk._replace(now=moving.begun(plan.change, world.change, plan.n_arms, replicate))
     recorded, begin = [], 0
     for end, cuts in stages(rule, plan):
         walk = walk._replace(belief=rule.learner.resize(params, walk.belief, end))
@@ -159,7 +176,10 @@ def _stage(
     """Play from `begin` to the last cut and record at every cut."""
 
     def record(walk: Walk) -> tuple[Tally, Int[Array, " arm"] | None]:
-        return walk.tally, visits(walk) if plan.visits_at_times else None
+        tally = walk.tally
+        if walk.now is not None:
+            tally = tally._replace(hindsight_regret=moving.hindsight_regret(tally.regret, walk.now))
+        return tally, visits(walk) if plan.visits_at_times else None
 
     def one_step(walk: Walk, t: Int[Array, ""]) -> tuple[Walk, Recorded]:
         walk, taken = step(walk, t)
@@ -190,13 +210,16 @@ def _step(
     luck = chance.of_step(keys, replicate, t, dtype)
     walk, arm, chosen = _move(rule, plan, params, world, walk, t, luck.decision)
     noise = noise_kind(plan.noise).quantile(world.noise_scale, luck.reward)
-    reward = world.means[arm] + noise
+    reward = _mean(plan, world, walk, arm) + noise
+    if plan.points is not None:
+        reward = moving.in_points(plan.points, reward, world.origin)
     moved = arm != walk.position
     if not plan.start:
         moved &= t > 1
+    lost, counted = _worth(plan, world, walk, t, arm, reward)
     tally = Tally(
-        regret=walk.tally.regret + world.gaps[arm],
-        reward=walk.tally.reward + reward.astype(jnp.float64),
+        regret=walk.tally.regret + lost,
+        reward=walk.tally.reward + counted,
         cost=walk.tally.cost + _cost(plan, world, keys, replicate, t, walk.position, arm, moved, dtype).astype(jnp.float64),
         transitions=walk.tally.transitions + moved,
     )
@@ -206,7 +229,30 @@ def _step(
         visits=None if walk.visits is None else walk.visits.at[arm].add(1),
         tally=tally,
     )
-    return after, Step(arm, reward, chosen)
+    if plan.change is None:
+        return after, Step(arm, reward, chosen)
+    assert walk.now is not None
+    now = moving.stepped(plan.change, world.change, walk.now, t, plan.n_arms)
+    return after._replace(now=now), Step(arm, reward, chosen, walk.now.means if plan.trajectories else None)
+
+
+def _mean(plan: Plan, world: World, walk: Walk, arm: Int[Array, ""]) -> Float[Array, ""]:
+    """The mean of an arm now, from the origin, in the plan's precision."""
+    if walk.now is None:
+        return world.means[arm]
+    assert world.origin is not None
+    return (walk.now.means[arm] - world.origin).astype(plan.dtype)
+
+
+def _worth(
+    plan: Plan, world: World, walk: Walk, t: Int[Array, ""], arm: Int[Array, ""], reward: Float[Array, ""]
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """What this arm adds to regret and to the rewards, in float64."""
+    if walk.now is None:
+        return world.gaps[arm], reward.astype(jnp.float64)
+    assert world.origin is not None
+    best = moving.best(plan.change, world.change, walk.now, t)
+    return best - walk.now.means[arm], reward.astype(jnp.float64) - (best - world.origin)
 
 
 def _move(
@@ -219,14 +265,35 @@ def _move(
     position = walk.position if plan.start else jnp.where(t > 1, walk.position, -1)
     moment = steps.moment_of(rule.commitment, walk.bound, t, position, plan.moves)
     value = rule.limit(params, walk.belief, moment)
-    chosen = rule.choice.draw(params, walk.belief, value, moment, None, decision)
+    available, forced = (None, None) if plan.change is None else moving.offered(plan.change, world.change, t)
+    chosen = rule.choice.draw(params, walk.belief, value, moment, available, decision)
+    if forced is not None:
+        return _forced(rule, params, walk, chosen, available, forced)
     if not steps.binds(rule.commitment, plan.moves):
         return walk, chosen, jnp.asarray(True)
-    deciding = steps.decides(walk.bound)
+    deciding = steps.decides(walk.bound, available)
     bound = steps.bound_to(rule.commitment, params, walk.belief, walk.bound, deciding, chosen)
     arm = steps.hop(world.next_hop, walk.position, bound.goal)
     reached = arm == bound.goal
     return walk._replace(bound=steps.counted(bound, deciding, reached)), arm, deciding & reached
+
+
+def _forced(
+    rule: Rule,
+    params: Params,
+    walk: Walk,
+    chosen: Int[Array, ""],
+    available: Bool[Array, " arm"] | None,
+    forced: Int[Array, ""],
+) -> tuple[Walk, Int[Array, ""], Bool[Array, ""]]:
+    """The same where the arm may be forced (-1: it is not): a forced arm counts as decided upon, but not as chosen."""
+    free = forced < 0
+    if not steps.binds(rule.commitment):
+        return walk, jnp.where(free, chosen, forced), free
+    deciding = steps.decides(walk.bound, available)
+    arm = jnp.where(free, jnp.where(deciding, chosen, walk.bound.goal), forced)
+    bound = steps.bound_to(rule.commitment, params, walk.belief, walk.bound, deciding, arm)
+    return walk._replace(bound=steps.counted(bound, deciding, jnp.asarray(True))), arm, deciding & free
 
 
 def _cost(
@@ -273,6 +340,8 @@ def play_many(
         ready = prepared(rule, {name: value for name, value in params.items() if name != "origin"}, world.ways)
         # In float64, so that differences between large means are exact.
         here = world._replace(means=(world.means - params["origin"]).astype(plan.dtype))
+        if plan.change is not None or plan.points is not None:
+            here = here._replace(origin=params["origin"])
 
         def one_replicate(replicate: UInt32[Array, ""]) -> Records:
             return play(rule, plan, ready, here, keys, replicate)
@@ -281,7 +350,8 @@ def play_many(
             records = jax.vmap(one_replicate)(replicates)
         else:
             records = lax.map(one_replicate, replicates, batch_size=batch)
-        quantities = {**records.totals._asdict(), "visits": records.visits}
+        totals = {name: values for name, values in records.totals._asdict().items() if values is not None}
+        quantities = {**totals, "visits": records.visits}
         return moments(quantities, replicates < n_wanted, unit), records if keep else None
 
     return lax.map(one_setting, settings)

@@ -84,17 +84,28 @@ def origin_of(agent: Agent, task: Task) -> float:
         prior = np.asarray(params["prior_mean"], float)
         return float(prior if prior.ndim == 0 else prior[np.argmin(np.abs(prior - np.median(prior)))])
     means = task.means
+    if task.change is not None:
+        # The middle of where the means may be serves as well as their best.
+        reach = task.change.reach(task.n_trials or 1)
+        scale = max(task.noise.var**0.5, float(np.ptp(reach)))
+        return float(np.median(means)) if np.abs(reach).max() > FAR * scale else 0.0
     scale = max(task.noise.var**0.5, float(np.ptp(means)))
     return task.best if np.abs(means).max() > FAR * scale else 0.0
 
 
+def means_of(task: Task, horizon: int) -> np.ndarray:
+    """The means of every arm or, where they change, about the smallest and largest of them."""
+    return task.means if task.change is None else task.change.reach(horizon)
+
+
 def counted_from(origin: float, params: Params) -> Params:
-    """The parameters with the prior mean measured from `origin`; 0 where the prior is uninformative, as any mean will do."""
+    """The parameters with levels of reward measured from `origin`; a prior mean is 0 where it is uninformative."""
+    levels = {name: np.asarray(value, float) - origin for name, value in params.items() if about(name).level}
+    params = {**params, **levels}
     if "prior_mean" not in params:
         return params
-    shifted = np.asarray(params["prior_mean"], float) - origin
     unknown = np.isinf(np.asarray(params.get("prior_var", 0.0), float))
-    return {**params, "prior_mean": np.where(unknown, 0.0, shifted)}
+    return {**params, "prior_mean": np.where(unknown, 0.0, levels["prior_mean"])}
 
 
 def why_not(dtype: str, agent: Agent, task: Task, horizon: int) -> str | None:
@@ -123,7 +134,7 @@ def _too_long(n: Numbers, limits: Limits) -> str | None:
 
 def _values(n: Numbers) -> Iterator[tuple[str, npt.ArrayLike, float]]:
     """Every quantity that agents compute with: its name, its values, and its power of the rewards' unit."""
-    yield "the means", n.task.means - n.origin, 1
+    yield "the means", means_of(n.task, n.horizon) - n.origin, 1
     yield "the noise", n.task.noise.scale, 1
     if n.task.costs is not None:
         yield "the transition costs", n.task.costs.mean, 1
@@ -147,11 +158,14 @@ def _too_large_or_small(n: Numbers, limits: Limits) -> str | None:
 
 
 def _too_fine(n: Numbers, limits: Limits) -> str | None:
-    gaps = n.task.gaps[n.task.gaps > 0]
+    # Where means change, no gap is the smallest one: the noise alone says what can be told apart.
+    gaps = n.task.gaps[n.task.gaps > 0] if n.task.change is None else np.zeros(0)
     apart = max(n.task.noise.var**0.5, float(gaps.min()) if gaps.size else 0.0)
     if apart == 0:
         return None
-    size = max(float(np.abs(n.task.means - n.origin).max()), float(np.max(np.abs(n.params.get("prior_mean", 0.0)))))
+    size = max(
+        float(np.abs(means_of(n.task, n.horizon) - n.origin).max()), float(np.max(np.abs(n.params.get("prior_mean", 0.0))))
+    )
     size = max(size, _bonus(n))
     if size / apart * n.horizon <= limits.detail:
         return None

@@ -19,9 +19,10 @@ from explorelab.agents.factors import Agent, AnyArray, Argument
 from explorelab.agents.parameters import about, check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning
-from explorelab.simulation.precision import why_not
+from explorelab.simulation.precision import means_of, why_not
 from explorelab.simulation.tiles import DEFAULT_MEMORY, Request, Result, run
 from explorelab.tasks import Task
+from explorelab.tasks.changing import check_length
 from explorelab.tasks.recording import recording_times
 
 LONGEST_SINGLE = 2**24
@@ -54,6 +55,10 @@ def simulate(
     The result has the mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times`, and visits of
     each arm. `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards
     received. The same seed gives the same result whatever the memory and the number of cores.
+
+    Where means change or arms are blocked, both are against the best arm on offer at each moment, and `hindsight_regret` is
+    expected regret against the one arm with the highest sum of means (of those that were always on offer). The trajectories
+    then have the `means` of each moment too.
 
     Parameters
     ----------
@@ -90,13 +95,13 @@ def simulate(
     """
     request = _checked(agent, task, horizon, n_replicates, seed, times, keep, visits, precision, device, memory)
     names, grid, agents = _settings(agent, {} if sweep is None else sweep)
-    request = dataclasses.replace(request, keep=_what_fits(request, len(agents)))
+    request = dataclasses.replace(request, keep=_what_fits(request, task, len(agents)))
     for each in agents:
         _check_fit(each, task, request.horizon)
     dtype, note = _precision(agents, task, request)
     request = dataclasses.replace(request, dtype=dtype)
     for each in agents:
-        check_range({"means": task.means, "the task's noise": task.noise.scale, **each.params}, dtype)
+        check_range({"means": means_of(task, request.horizon), "the task's noise": task.noise.scale, **each.params}, dtype)
     if note.warns:
         warnings.warn(note.text, PrecisionWarning, stacklevel=3)  # the caller of `simulate`, beyond its door
     results = _in_groups(agents, task, request, progress)
@@ -192,10 +197,11 @@ def _settings(agent: Agent, sweep: Mapping[str, Sequence[Argument]]) -> tuple[li
     return names, grid, agents
 
 
-def _what_fits(request: Request, n_settings: int) -> str:
+def _what_fits(request: Request, task: Task, n_settings: int) -> str:
     """What to keep: as requested, or by default each replicate's curves if they fit; an error if a request does not fit."""
     allowed = DEFAULT_MEMORY if request.memory is None else request.memory
-    per_replicate = len(request.times) * 4 * 8 + (request.horizon * (4 + 8 + 1) if request.keep == "trajectories" else 0)
+    per_step = 4 + 8 + 1 + (0 if task.is_steady else 8 * task.n_arms)
+    per_replicate = len(request.times) * 4 * 8 + (request.horizon * per_step if request.keep == "trajectories" else 0)
     needed = n_settings * request.replicates * per_replicate
     if request.keep == "auto":
         return "replicates" if needed <= allowed // 4 else "statistics"
@@ -210,6 +216,9 @@ def _what_fits(request: Request, n_settings: int) -> str:
 def _check_fit(agent: Agent, task: Task, horizon: int) -> None:
     if horizon < agent.least_horizon:
         raise InputError(f"{agent.name} needs a horizon of at least {agent.least_horizon}, got {horizon}.")
+    check_length(task, horizon)
+    if task.moves is not None and (task.available is not None or task.forced is not None):
+        raise InputError(f"{task.name} has a graph of moves, on which arms cannot be blocked or forced.")
     if "length_scale" in agent.params and task.places is None:
         raise InputError(f"a length scale needs arms with places, but {task.name} has none: use line or grid.")
     if agent.rule.choice.walks and task.places is None:
@@ -276,13 +285,17 @@ LONG_NAMES = {
     "observed_regret": "cumulative observed regret",
     "transitions": "transitions between arms",
     "cost": "cumulative transition cost",
+    "hindsight_regret": "cumulative expected regret against the best fixed arm in hindsight",
 }
+"""Every quantity over time; some are only there if the means change."""
 
 
 def _variables(
     request: Request, results: list[Result], variable: Callable[..., xr.DataArray]
 ) -> Iterator[tuple[str, xr.DataArray]]:
     for name, long_name in LONG_NAMES.items():
+        if name not in results[0].mean:
+            continue
         yield f"{name}_mean", variable([r.mean[name] for r in results], "time", long_name=f"{long_name}, mean")
         yield f"{name}_se", variable([r.se[name] for r in results], "time", long_name=f"{long_name}, standard error")
         if results[0].curves:
@@ -302,6 +315,9 @@ def _variables(
         # An arm passed on the way to another, or kept because of an earlier choice, was not chosen.
         chosen = [r.curves["chosen"] for r in results]
         yield "chosen", variable(chosen, "replicate", "time", long_name="whether the arm was decided upon in this step")
+        if "means" in results[0].curves:
+            of_each = [r.curves["means"] for r in results]
+            yield "means", variable(of_each, "replicate", "time", "arm", long_name="mean reward of each arm")
 
 
 def _labels(values: Sequence[AnyArray]) -> list[AnyArray]:

@@ -11,7 +11,13 @@ import xarray as xr
 
 from explorelab._support.written_numbers import Json, for_json
 
-QUANTITIES = ("regret", "observed_regret", "transitions", "cost")
+QUANTITIES = ("regret", "observed_regret", "transitions", "cost", "hindsight_regret")
+"""Quantities over time; the last is only there if the means change."""
+
+
+def quantities_of(runs: xr.Dataset) -> list[str]:
+    """The quantities that these runs have."""
+    return [name for name in QUANTITIES if f"{name}_mean" in runs]
 
 
 def summary(runs: xr.Dataset) -> dict[str, Json]:
@@ -45,7 +51,7 @@ def _times(one: xr.Dataset) -> list[dict[str, Json]]:
     for time in one.time.values.tolist():
         now = one.sel(time=time)
         row: dict[str, Json] = {"time": time}
-        row |= {name: {"mean": _plain(now[f"{name}_mean"]), "se": _plain(now[f"{name}_se"])} for name in QUANTITIES}
+        row |= {name: {"mean": _plain(now[f"{name}_mean"]), "se": _plain(now[f"{name}_se"])} for name in quantities_of(one)}
         if "time" in one.visits_mean.dims or time == one.attrs["horizon"]:
             row["visits"] = {"mean": _plain(now.visits_mean), "se": _plain(now.visits_se)}
         rows.append(row)
@@ -64,7 +70,7 @@ def tidy(runs: xr.Dataset) -> pd.DataFrame:
     for setting, one in each_setting(runs):
         columns = {
             "time": one.time.values,
-            **{f"{q}_{s}": one[f"{q}_{s}"].values for q in QUANTITIES for s in ("mean", "se")},
+            **{f"{q}_{s}": one[f"{q}_{s}"].values for q in quantities_of(one) for s in ("mean", "se")},
         }
         frame = pd.DataFrame(columns)
         if "time" in one.visits_mean.dims:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
 from explorelab.agents.factors import Agent, AnyArray, Params, Pytree, Ways
-from explorelab.simulation import chance
+from explorelab.simulation import chance, changing_world
 from explorelab.simulation.device import cut, find_device, numbers_in_belief, working_memory
-from explorelab.simulation.engine import Plan, Records, Tally, World, play_many
+from explorelab.simulation.engine import Plan, Records, World, play_many
 from explorelab.simulation.ordered_sums import Moments, Running
 from explorelab.simulation.precision import counted_from, origin_of
 from explorelab.tasks import Task
@@ -70,12 +70,12 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
             played = play_many(*how, settings, world, keys, replicates, jnp.uint32(request.replicates))
             return jax.tree.map(np.asarray, played)
 
-    running = {name: Running() for name in (*Tally._fields, "visits")}
+    running: dict[str, Running] = {}
     kept: list[Records] = []
     with Progress("simulating", request.replicates, shown=progress) as bar:
         for sums, records in in_order(one_tile, range(0, request.replicates, division.tile), division.workers):
             for name, new in sums.items():
-                running[name].add(new)
+                running.setdefault(name, Running()).add(new)
             if records is not None:
                 kept.append(records)
             bar.advance(min(division.tile, request.replicates - bar.done))
@@ -85,8 +85,7 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
 def _results(
     origins: np.ndarray, task: Task, plan: Plan, replicates: int, running: dict[str, Running], kept: list[Records]
 ) -> list[Result]:
-    # Rewards were measured from the origin; so is the best possible reward.
-    could_have = (task.best - origins)[:, None] * np.asarray(plan.times)
+    could_have = _could_have(origins, task, plan)
     stats = {name: r.result() for name, r in running.items()}
     reward_mean, reward_se = stats.pop("reward")
     stats["observed_regret"] = (could_have - reward_mean, reward_se)
@@ -94,10 +93,12 @@ def _results(
     if kept:
         # The last tile may hold more replicates than were asked for.
         whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :replicates], *kept)
-        curves = {**whole.totals._asdict(), "observed_regret": could_have[:, None] - whole.totals.reward}
+        totals = {name: values for name, values in whole.totals._asdict().items() if values is not None}
+        curves = {**totals, "observed_regret": could_have[:, None] - whole.totals.reward}
         if whole.steps is not None:
             reward = whole.steps.reward + origins[:, None, None] if origins.any() else whole.steps.reward
             curves |= {"choice": whole.steps.arm, "reward": reward, "chosen": whole.steps.chosen}
+            curves |= {} if whole.steps.means is None else {"means": whole.steps.means}
     return [
         Result(
             {name: mean[i] for name, (mean, _) in stats.items()},
@@ -106,6 +107,16 @@ def _results(
         )
         for i in range(len(origins))
     ]
+
+
+def _could_have(origins: np.ndarray, task: Task, plan: Plan) -> np.ndarray:
+    """The best possible rewards up to each time, measured as rewards are.
+
+    That is from the origin or, where means change, from the best mean of each moment.
+    """
+    if plan.change is not None:
+        return np.zeros((len(origins), len(plan.times)))
+    return (task.best - origins)[:, None] * np.asarray(plan.times)
 
 
 def _plan(task: Task, request: Request) -> Plan:
@@ -120,6 +131,8 @@ def _plan(task: Task, request: Request) -> Plan:
         visits_at_times=request.visits_at_times,
         trajectories=request.keep == "trajectories",
         dtype=request.dtype,
+        change=changing_world.plan_of(task),
+        points=task.points,
     )
 
 
@@ -132,7 +145,7 @@ def _arguments(agents: list[Agent], task: Task, request: Request) -> Pytree:
     return {
         "settings": {name: np.stack([np.asarray(s[name]) for s in settings]) for name in settings[0]},
         "means": task.means,
-        "gaps": task.gaps,
+        "gaps": task.gaps if task.is_steady else np.zeros(task.n_arms),
         "noise_scale": task.noise.scale,
         "distances": task.distances if "length_scale" in settings[0] or agents[0].rule.learner.places else None,
         "walks": task.walks if agents[0].rule.choice.walks else None,
@@ -140,6 +153,7 @@ def _arguments(agents: list[Agent], task: Task, request: Request) -> Pytree:
         "mean_costs": None if task.costs is None else task.costs.mean,
         "start": task.start or 0,
         "keys": chance.keys_from(request.seed),
+        "change": changing_world.world_of(task, request.seed),
     }
 
 
@@ -155,6 +169,7 @@ def _on_device(arguments: Pytree, plan: Plan) -> tuple[Params, World, chance.Key
         next_hop=None if arguments["next_hop"] is None else jnp.asarray(arguments["next_hop"], jnp.int32),
         mean_costs=real(arguments["mean_costs"]),
         start=jnp.int32(arguments["start"]),
+        change=jax.tree.map(jnp.asarray, arguments["change"]),
     )
     settings = {n: real(v) for n, v in arguments["settings"].items()}
     settings["origin"] = jnp.asarray(arguments["settings"]["origin"], jnp.float64)

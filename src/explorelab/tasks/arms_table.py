@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,12 +13,15 @@ from explorelab._support.checks import Unchecked
 from explorelab._support.counted import each_of
 from explorelab._support.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError
+from explorelab.tasks.change_table import KINDS, TRIAL, changing_task, paths_by
 from explorelab.tasks.number_files import means_for_each, numbers_of, places_of
 from explorelab.tasks.places import grid_places, grid_shape
 from explorelab.tasks.task import Task, landscape, profile
 
-SOURCES = ("landscape", "profile", "means")
 PAPERS: dict[str, Callable[[str], Task]] = {"landscape": landscape, "profile": profile}
+READY = (*PAPERS, *KINDS)
+"""Settings that name a task with arms of its own."""
+SOURCES = ("landscape", "profile", "means", *KINDS)
 PLACES = ("grid", "coordinates", "arms")
 LAYOUTS = ("bandit", "line", "grid")
 
@@ -40,17 +43,17 @@ def either(words: Collection[str]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def paper_task(table: Mapping[str, Unchecked]) -> Task | None:
-    """The landscape or profile of the paper, if the table names one."""
+def ready_task(table: Mapping[str, Unchecked], folder: Path, known: Sequence[str] = SOURCES) -> Task | None:
+    """The task with arms of its own that the table names, if any: the paper's, or one that changes."""
     sources = [key for key in SOURCES if key in table]
     if len(sources) > 1:
-        raise SettingError((sources[0],), f"a task takes either {either(SOURCES)}, got {' and '.join(sources)}.")
-    source = next((key for key in PAPERS if key in table), None)
-    if source is None:
-        return None
+        raise SettingError((sources[0],), f"a task takes either {either(known)}, got {' and '.join(sources)}.")
+    source = next((key for key in READY if key in table), None)
     for key in ("layout", "means_by"):
-        if key in table:
+        if source is not None and key in table:
             raise SettingError((key,), f"{key} belongs to means; a {source} has its own.")
+    if source not in PAPERS:
+        return changing_task(table, folder)
     text_of(table, source)
     with about(source):
         return PAPERS[source](table[source])
@@ -59,10 +62,12 @@ def paper_task(table: Mapping[str, Unchecked]) -> Task | None:
 def means_in(table: Mapping[str, Unchecked], folder: Path, largest: float, by_column: bool) -> dict[str, np.ndarray]:
     """The means under "" or, if a column `means_by` may tell them apart, by its values."""
     means = table.get("means")
+    if TRIAL in columns_of(table):
+        return {}
     if "means_by" in table and "means" in table:
         with about("means"):
             return means_for_each(means, folder)
-    if "means_by" in table and not PAPERS.keys() & table.keys():
+    if "means_by" in table and not set(READY) & table.keys():
         sentence = "means_by needs means: a table [task.means], or a file, with means for each value of that column."
         raise SettingError(("means_by",), sentence)
     if isinstance(means, Mapping) and by_column:
@@ -72,22 +77,44 @@ def means_in(table: Mapping[str, Unchecked], folder: Path, largest: float, by_co
         return {"": numbers_of("means", means, folder, ("means",), largest)} if "means" in table else {}
 
 
+def columns_of(table: Mapping[str, Unchecked]) -> tuple[str, ...]:
+    """The columns that tell means apart; those that change have the trial among them."""
+    by = table.get("means_by", ())
+    columns = [by] if isinstance(by, str) else by
+    if not isinstance(columns, list | tuple) or not all(isinstance(each, str) and each for each in columns):
+        raise SettingError(("means_by",), f"means_by must be a column in quotes, or a list of columns, got {shown(by)}.")
+    if len(columns) > 1 and TRIAL not in columns:
+        raise SettingError(("means_by",), f"means_by has several columns only with {TRIAL} among them, got {shown(by)}.")
+    return tuple(columns)
+
+
+def paths_in(table: Mapping[str, Unchecked], folder: Path) -> dict[str, np.ndarray]:
+    """Means over time (time x arm) by the values of the columns `means_by` other than the trial, if it is among them."""
+    columns = columns_of(table)
+    if TRIAL not in columns:
+        return {}
+    if "means" not in table:
+        raise SettingError(
+            ("means_by",), f"means_by needs means: a CSV file with columns {', '.join(columns)} and the arms."
+        )
+    with about("means"):
+        return paths_by(columns, table["means"], folder)
+
+
 def arms_in(
-    table: Mapping[str, Unchecked], folder: Path, paper: Task | None, means: Mapping[str, np.ndarray]
+    table: Mapping[str, Unchecked], folder: Path, ready: Task | None, means: Mapping[str, np.ndarray]
 ) -> Arms | None:
     """The arms, as far as the table describes them."""
     names = _names(table)
-    given = [key for key in (*PLACES, *PAPERS) if key in table and not (names and key == "arms")]
+    given = [key for key in (*PLACES, *READY) if key in table and not (names and key == "arms")]
     if len(given) > 1:
-        raise SettingError(
-            (given[0],), f"a task has only one of {', '.join((*PLACES, *PAPERS))}, got {' and '.join(given)}."
-        )
+        raise SettingError((given[0],), f"a task has only one of {', '.join((*PLACES, *READY))}, got {' and '.join(given)}.")
     if "layout" in table and (given or not means):
         sentence = "layout arranges means: remove it if the task has a grid, coordinates or arms."
         raise SettingError(("layout",), sentence)
     arms = Arms(len(names)) if names else None
-    if paper is not None:
-        arms = Arms(paper.n_arms, paper.places, grid_shape(paper.places))
+    if ready is not None:
+        arms = Arms(ready.n_arms, ready.places, grid_shape(ready.places))
     elif given:
         with about(given[0]):
             arms = _placed(given[0], table[given[0]], folder)

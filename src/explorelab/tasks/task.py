@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, Unpack
 
 import numpy as np
@@ -12,6 +13,7 @@ from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.errors import InputError
+from explorelab.tasks.changes import CHANGES, Change
 from explorelab.tasks.graphs import Graph, Moves, moves
 from explorelab.tasks.noise import Noise, gaussian_noise, integer_noise
 from explorelab.tasks.places import distances_between, grid_places, walks_between
@@ -40,6 +42,7 @@ class Task:
     """True means, reward noise, places, moves and costs."""
 
     means: Vector
+    """Mean reward of each arm; if the means change, a typical one, which tells their size."""
     noise: Noise
     name: str = "bandit"
     places: np.ndarray | None = None
@@ -51,6 +54,18 @@ class Task:
     """Arm where the agent stands before its first choice; None for nowhere, so that the first choice is free."""
     note: str = ""
     """A note shown with all results on this task."""
+    change: Change | None = None
+    """How the means change over time; None if they are fixed."""
+    available: np.ndarray | None = None
+    """time x arm, bool: the arms on offer on the first trials; later, and if None, all of them."""
+    forced: np.ndarray | None = None
+    """The arm that is taken on each of the first trials, -1 where the choice is free; later, and if None, all are free."""
+    points: tuple[float, float] | None = None
+    """Rewards are paid in whole points between these two; None if they are paid as drawn."""
+    n_trials: int | None = None
+    """Number of trials, if the task has an end of its own."""
+    conditions: Mapping[str, str | float] = field(default_factory=dict)
+    """What distinguishes it among the tasks of a design, by name; conditions of the blocks in which it is played."""
 
     @property
     def n_arms(self) -> int:
@@ -58,14 +73,26 @@ class Task:
         return len(self.means)
 
     @property
+    def is_steady(self) -> bool:
+        """Whether every trial is like every other: fixed means, all arms on offer, all choices free."""
+        return self.change is None and self.available is None and self.forced is None
+
+    @property
     def best(self) -> float:
         """The highest mean reward, m_{i*}."""
+        self.check_fixed("the best arm")
         return float(self.means.max())
 
     @property
     def gaps(self) -> Vector:
         """Delta_i, the regret of choosing each arm once."""
         return self.best - self.means
+
+    def check_fixed(self, what: str) -> None:
+        """Raise if the means change: `what` needs one mean for each arm."""
+        if self.change is not None:
+            words = CHANGES[self.change.kind].words
+            raise InputError(f"{what} needs a task whose means are fixed, but {self.name} has means that {words}.")
 
     @property
     def distances(self) -> np.ndarray | None:
@@ -79,6 +106,10 @@ class Task:
 
     def __repr__(self) -> str:
         parts = [counted(self.n_arms, "arm"), f"{self.noise.kind} noise of variance {self.noise.var:g}"]
+        parts += [f"means that {CHANGES[self.change.kind].words}"] if self.change is not None else []
+        parts += ["blocked arms"] if self.available is not None else []
+        parts += ["forced choices"] if self.forced is not None else []
+        parts += [f"whole points from {self.points[0]:g} to {self.points[1]:g}"] if self.points is not None else []
         parts += ["graph of moves"] if self.moves is not None else []
         parts += [f"{self.costs.kind} transition costs"] if self.costs is not None else []
         return f"<Task {self.name}: {', '.join(parts)}>"

@@ -11,6 +11,7 @@ noise_var = 10                 # variance of normal noise; or integer_noise = 5,
 graph = "neighbours"           # or a file of edges (from, to, length), or a list of them; with directed = true or false
 start = 0                      # where one stands before the first choice
 costs = "distance"             # or "edges", a number, a matrix, a file with one; with cost_kind and cost_scale
+# restless = 4, switching, path, horizon_game, points, blocked, forced: tasks that change, see tasks/change_table.py
 name = "my task"
 note = "what a reader must know"
 
@@ -33,7 +34,20 @@ from explorelab._support import checks
 from explorelab._support.checks import Unchecked
 from explorelab._support.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError, unknown_name
-from explorelab.tasks.arms_table import PLACES, SOURCES, Arms, arms_in, either, flat_means, means_in, paper_task
+from explorelab.tasks.arms_table import (
+    PLACES,
+    SOURCES,
+    Arms,
+    arms_in,
+    columns_of,
+    either,
+    flat_means,
+    means_in,
+    paths_in,
+    ready_task,
+)
+from explorelab.tasks.change_table import KINDS, OWN, SCHEDULE, TRIAL, points_of, with_schedule
+from explorelab.tasks.changing import checked_points
 from explorelab.tasks.graphs import Graph
 from explorelab.tasks.noise import NOISES, Noise, NoiseKind, gaussian_noise
 from explorelab.tasks.number_files import read_numbers
@@ -43,7 +57,9 @@ GRAPH = ("graph", "directed", "start")
 COSTS = ("costs", "cost_kind", "cost_scale")
 CHOICES_KEYS = ("means_by", "horizon", "first_arm", "first_xy", "columns", "gaps", "players")
 """Settings of the table beside a file of choices that say how the file is written."""
-FILE_KEYS = ("means", "coordinates", "graph", "costs")
+CHANGES = (*KINDS, *OWN, *SCHEDULE)
+"""Settings of tasks that change."""
+FILE_KEYS = ("means", "coordinates", "graph", "costs", "path")
 """Settings that may name a file."""
 
 
@@ -61,7 +77,7 @@ def _noise_of_scale(kind: NoiseKind, scale: object) -> Noise:
 
 def task_keys() -> tuple[str, ...]:
     """Every setting of a task."""
-    return (*SOURCES, "layout", *PLACES, *noise_settings(), *GRAPH, *COSTS, "name", "note")
+    return (*SOURCES, "layout", *PLACES, *noise_settings(), *GRAPH, *COSTS, *OWN, *SCHEDULE, "name", "note")
 
 
 class Door(NamedTuple):
@@ -79,17 +95,25 @@ class Door(NamedTuple):
         """Settings that may stand here."""
         return tuple(key for key in (*task_keys(), *self.more) if key not in self.refused)
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Settings that give the means here."""
+        return tuple(key for key in SOURCES if key not in self.refused)
+
 
 @dataclass(frozen=True, eq=False)
 class TaskTable:
     """What a table says about a task, apart from graph and costs; parts may be missing."""
 
-    paper: Task | None
-    """The landscape or profile of the paper, if it is one."""
+    ready: Task | None
+    """The task with arms of its own, if it is one: a landscape or profile of the paper, or one that changes."""
     arms: Arms | None
     means: Mapping[str, np.ndarray]
     """By the value of the column `means_by`; without such a column, under ""."""
-    means_by: str
+    paths: Mapping[str, np.ndarray]
+    """Means over time (time x arm), instead of `means`: by the values of the columns `means_by`, or under ""."""
+    means_by: tuple[str, ...]
+    """Columns that tell means apart, without the trial."""
     noise: Noise | None
     noise_var: float | None
     """As it is written: the square of a root may differ in the last digit."""
@@ -97,17 +121,18 @@ class TaskTable:
     """An arm, from 0, or some other word than the name of an arm."""
     name: str | None
     note: str
+    points: tuple[float, float] | None
 
 
 def read_task(table: Mapping[str, Unchecked], door: Door, folder: Path = Path()) -> Task:
     """The task that a table describes; its files are relative to the folder."""
     told = read_task_table(table, door, folder)
     if told.arms is None or "" not in told.means:
-        raise SettingError((), f"a task needs {either(SOURCES)}, got none of them.")
+        raise SettingError((), f"a task needs {either(door.sources)}, got none of them.")
     kind = "grid" if told.arms.shape is not None else table.get("layout", "bandit")
-    task = told.paper or replace(bandit(told.means[""], name=kind), places=told.arms.places)
+    task = told.ready or replace(bandit(told.means[""], name=kind), places=told.arms.places)
     task = replace(task, name=task.name if told.name is None else told.name, note=told.note)
-    task = task if told.noise is None else with_noise(task, told.noise)
+    task = with_schedule(task if told.noise is None else with_noise(task, told.noise), table)
     return _with_costs(_on_graph(task, table, told.start, folder), table, folder)
 
 
@@ -118,19 +143,35 @@ def read_task_table(table: Mapping[str, Unchecked], door: Door, folder: Path = P
     """
     parts = _Parts(_misplaced(table, door))
     table = {key: value for key, value in table.items() if key in door.known}
-    paper = parts.read(lambda: paper_task(table))
+    ready = parts.read(lambda: ready_task(table, folder, door.sources))
+    paths = parts.read(lambda: paths_in(table, folder)) or {}
     rows = parts.read(lambda: means_in(table, folder, door.largest, "means_by" in door.known)) or {}
-    arms = None if parts.wrong else parts.read(lambda: arms_in(table, folder, paper, rows))
+    first = {label: path[0] for label, path in paths.items()}
+    arms = None if parts.wrong else parts.read(lambda: arms_in(table, folder, ready, rows or first))
     means = parts.read(lambda: {label: flat_means(label, row, arms) for label, row in rows.items()}) if arms else None
     noise = parts.read(lambda: _noise(table, door))
     start = parts.read(lambda: _start(table.get("start"), first_arm, arms))
-    name, note, means_by = (parts.read(partial(text_of, table, key)) for key in ("name", "note", "means_by"))
+    name, note = (parts.read(partial(text_of, table, key)) for key in ("name", "note"))
+    if arms is not None:
+        for label, path in first.items():
+            parts.read(partial(flat_means, label, path, arms))
     parts.raise_if_wrong()
-    if paper is not None:
-        means, noise, note = {"": paper.means}, noise or paper.noise, note or paper.note
-        name = paper.name if name is None else name
+    if ready is not None:
+        means, noise, note = {"": ready.means}, noise or ready.noise, note or ready.note
+        name = ready.name if name is None else name
     noise_var = float(table["noise_var"]) if "noise_var" in table else noise.var if noise is not None else None
-    return TaskTable(paper, arms, means or {}, means_by or "", noise, noise_var, start, name, note or "")
+    by = tuple(column for column in columns_of(table) if column != TRIAL)
+    points = parts.read(lambda: _points(table, ready))
+    parts.raise_if_wrong()
+    return TaskTable(ready, arms, means or {}, paths, by, noise, noise_var, start, name, note or "", points)
+
+
+def _points(table: Mapping[str, Unchecked], ready: Task | None) -> tuple[float, float] | None:
+    """The lowest and highest reward, if rewards are paid in whole points."""
+    if "points" not in table:
+        return None if ready is None else ready.points
+    with about("points"):
+        return checked_points(points_of(table["points"]))
 
 
 class _Parts:

@@ -18,6 +18,7 @@ from explorelab.agents.factors import Agent, Rule
 from explorelab.agents.learners import independent
 from explorelab.agents.rules import choice, commitment, limits
 from explorelab.tasks import Task
+from explorelab.tasks.changes import CHANGES
 from explorelab.tasks.noise import is_gaussian
 from explorelab.tasks.recording import recording_times
 
@@ -54,6 +55,7 @@ def regret_bounds(
     at = recording_times(checks.whole("horizon", horizon, at_least=1), times)
     algorithm = _algorithm(agent.rule, task)
     misfit = _misfit(agent, task, algorithm)
+    void = _void(task)
     table = theory.all_bounds(
         algorithm or "deterministic",
         task.means,
@@ -65,14 +67,17 @@ def regret_bounds(
         costs=None if task.costs is None else task.costs.mean,
         graph=task.moves is not None,
         n_between=_longest_walk(task) if algorithm == "graphical" else None,
-        pull=0.0 if misfit or task.noise.var == 0 else _prior_error(agent, task).pull,
+        pull=0.0 if misfit or void or task.noise.var == 0 else _prior_error(agent, task).pull,
         noise=task.noise.kind,
         misfit=misfit,
+        void=void,
     )
     table.attrs |= {"algorithm": algorithm or "none of the paper's", "agent": repr(agent), "task": repr(task)}
-    table.attrs |= {"prior_quality": _prior_quality(agent, task)}
-    if misfit:
-        table.attrs["does_not_apply"] = misfit
+    table.attrs |= {"prior_quality": math.nan if void else _prior_quality(agent, task)}
+    if void:
+        table = table.assign_coords(gap=table["gap"] * math.nan)
+    if void or misfit:
+        table.attrs["does_not_apply"] = void or misfit
     if task.note:
         table.attrs["note"] = task.note
     return table
@@ -103,6 +108,15 @@ def _algorithm(rule: Rule, task: Task) -> theory.AlgorithmName | None:
     return None
 
 
+def _void(task: Task) -> str:
+    """Why the task has no bounds, whoever plays it; empty if it may have some."""
+    if task.change is not None:
+        return f"The bounds are for means that are fixed; {task.name} has means that {CHANGES[task.change.kind].words}."
+    if not task.is_steady:
+        return f"The bounds are for tasks with all arms on offer and all choices free; {task.name} is not one."
+    return ""
+
+
 def _misfit(agent: Agent, task: Task, algorithm: theory.AlgorithmName | None) -> str:
     """Why the theorems do not cover the agent on this task; empty if they do."""
     if algorithm is None:
@@ -116,6 +130,8 @@ def _misfit(agent: Agent, task: Task, algorithm: theory.AlgorithmName | None) ->
     assumed = float(agent.params.get("noise_var", task.noise.var))
     if not math.isclose(assumed, task.noise.var):
         return f"The bounds need the agent to know the noise variance, {task.noise.var:g}; it assumes {assumed:g}."
+    if task.points is not None:
+        return "The bounds are for Gaussian rewards; here they are rounded to whole points."
     if not is_gaussian(task.noise.kind):
         return f"The bounds are for Gaussian rewards; here the noise is {task.noise.kind}."
     return _misfit_of_prior(agent, task) if task.noise.var > 0 else ""

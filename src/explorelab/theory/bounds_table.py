@@ -50,6 +50,7 @@ def all_bounds(
     pull: float = 0.0,
     noise: str = "gaussian",
     misfit: str = "",
+    void: str = "",
 ) -> xr.Dataset:
     """A table of every bound for one algorithm on one task, over `time` and `arm`.
 
@@ -87,6 +88,8 @@ def all_bounds(
         Kind of reward noise; the Lai-Robbins bound is for Gaussian noise, and says so for any other.
     misfit
         A sentence on why the theorems do not cover the agent; every upper bound is then missing, for that reason.
+    void
+        A sentence on why there is no bound at all, not even a lower one.
     """
     if algorithm not in THEOREMS:
         raise unknown_name("algorithm", algorithm, THEOREMS)
@@ -101,7 +104,7 @@ def all_bounds(
     between = checked_n_between(n_between, truth.size) if theorems.walks else None
     prices = None if costs is None else checked_costs(costs, truth.size)
 
-    nothing = NO_NOISE if noise_var == 0 else ""
+    nothing = void or (NO_NOISE if noise_var == 0 else "")
     misfit = nothing or misfit or misfit_of(theorems, scale, graph)
     bounds = _lai_robbins(truth, noise_var, horizons, noise, nothing)
     for name, source in {

@@ -51,6 +51,25 @@ kalman = Learner("kalman", as_given, init_kalman, update_kalman, seen=plays_of)
 """For arms that may drift (Kalman 1960; people: Daw et al. 2006). Without drift it is the independent learner."""
 
 
+def update_decaying(params: Params, belief: KalmanBelief, arm: Int[Array, ""], reward: Float[Array, ""]) -> KalmanBelief:
+    """The Kalman filter's update; then every arm decays towards the centre while it drifts (Daw et al. 2006).
+
+    mean = decay mean + (1 - decay) centre, var = decay^2 var + drift_var
+    """
+    keeps = params["decay"]
+    gain = belief.var[arm] / (belief.var[arm] + params["noise_var"])
+    mean = belief.mean.at[arm].add(gain * (reward - belief.mean[arm]))
+    return KalmanBelief(
+        mean=keeps * mean + (1 - keeps) * params["decay_centre"],
+        var=keeps**2 * belief.var.at[arm].set(gain * params["noise_var"]) + params["drift_var"],
+        plays=belief.plays.at[arm].add(1),
+    )
+
+
+decaying_kalman = Learner("decaying-kalman", as_given, init_kalman, update_decaying, seen=plays_of)
+"""For arms that drift and decay towards a centre, as in a restless bandit. Without decay it is the Kalman filter."""
+
+
 class DeltaBelief(NamedTuple):
     """An expected reward for each arm, and no uncertainty."""
 

@@ -23,6 +23,7 @@ __all__ = [
     "kalman_value",
     "local_search",
     "random_choice",
+    "restless_kalman",
     "roving_ucl",
     "situated_ucl",
     "variance_greedy",
@@ -184,6 +185,28 @@ def kalman_thompson(
     params = _kalman(prior_mean, prior_var, drift_var, noise_var)
     rule = Rule(trackers.kalman, limits.believed_mean, choice.probability_matching, commitment.every_step)
     return Design(rule, params, free=("prior_mean", "prior_var"))
+
+
+@named_agent
+def restless_kalman(
+    bonus: float = 0.0,
+    temperature: float = 1.0,
+    prior_mean: npt.ArrayLike = 0.0,
+    prior_var: npt.ArrayLike = 1.0,
+    drift_var: float = 0.1,
+    decay: float = 0.98,
+    decay_centre: float | None = None,
+    noise_var: float | None = None,
+) -> Design:
+    """Softmax over mean + bonus x sd of arms that drift and decay towards a centre, as in a restless bandit (people: Daw
+    et al. 2006).
+    """
+    params = _kalman(prior_mean, prior_var, drift_var, noise_var) | values(decay=decay)
+    prior = params["prior_mean"]
+    centre = decay_centre if decay_centre is not None else float(prior.mean()) if prior.size else 0.0
+    params |= values(decay_centre=centre, bonus=bonus, temperature=temperature)
+    rule = Rule(trackers.decaying_kalman, limits.constant_bonus, choice.softmax_constant, commitment.every_step)
+    return Design(rule, params, free=("drift_var", "decay", "decay_centre", "bonus", "temperature"))
 
 
 @named_agent

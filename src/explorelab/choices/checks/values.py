@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab.choices.checks.look import Look, Problem
-from explorelab.choices.columns import as_flags, as_numbers, codes_of
+from explorelab.choices.columns import as_flags, as_numbers, codes_of, codes_of_several
 
 LARGEST_TRIAL = 2**31
 
@@ -123,18 +123,26 @@ def varies_within(look: Look, column: str, group: np.ndarray) -> np.ndarray:
 
 
 def check_means(look: Look, group: np.ndarray) -> None:
-    """Report blocks whose landscape the task file does not know."""
-    column = look.task.means_by
-    if not column:
+    """Report blocks whose landscape the task file does not know, and those that last longer than their means."""
+    columns = look.task.columns_of_means
+    for column in columns:
+        if not look.has(column):
+            message = f"expected a column {column!r}, by which the task file gives means, got none"
+            look.problems.append(Problem(column, message))
+            return
+        message = "expected one value within a block, as means depend on it, got also {}"
+        look.bad(column, varies_within(look, column, group), message)
+    known_means = look.task.paths or look.task.means
+    if not known_means:
         return
-    if not look.has(column):
-        message = f"expected a column {column!r}, by which the task file gives means, got none"
-        look.problems.append(Problem(column, message))
-        return
-    codes, names = codes_of(look.frame[column])
-    unknown = np.array([name not in look.task.means for name in names])
-    known = ", ".join(list(look.task.means)[:8])
-    look.bad(column, unknown[codes], f"expected a value that the task file gives means for ({known}), got {{}}")
-    look.bad(
-        column, varies_within(look, column, group), "expected one value within a block, as means depend on it, got also {}"
-    )
+    codes, names = (np.zeros(len(look.frame), int), [""]) if not columns else codes_of_several(look.frame[list(columns)])
+    unknown = np.array([name not in known_means for name in names])
+    if columns:
+        known = "; ".join(list(known_means)[:8]) if len(columns) > 1 else ", ".join(list(known_means)[:8])
+        look.bad(columns[-1], unknown[codes], f"expected a value that the task file gives means for ({known}), got {{}}")
+    if look.task.paths and not unknown.any():
+        lengths = np.array([len(look.task.paths[name]) for name in names])[codes]
+        place = pd.Series(group).groupby(group).cumcount().to_numpy()
+        beyond = place == lengths
+        known = str(lengths[beyond.argmax()]) if beyond.any() else ""
+        look.bad("trial", beyond, f"expected no more trials than the task file gives means for ({known}), got {{}}")

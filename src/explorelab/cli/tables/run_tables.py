@@ -46,13 +46,16 @@ def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
     for note in ("note", "precision_note"):
         if note in runs.attrs:
             console.print(runs.attrs[note], highlight=False)
+    changing = "hindsight_regret_mean" in runs
     for setting, one in each_setting(runs):
         rows = []
         for i in _spread(one.sizes["time"], n_rows):
             now = one.isel(time=i)
-            numbers = (now.regret_mean, now.regret_se, now.observed_regret_mean, now.transitions_mean, now.cost_mean)
+            numbers = [now.regret_mean, now.regret_se, now.observed_regret_mean, now.transitions_mean, now.cost_mean]
+            numbers += [now.hindsight_regret_mean] if changing else []
             rows.append([str(now.time.item()), *(_number(float(v)) for v in numbers)])
-        headings = ("time", "regret", "se", "observed regret", "transitions", "cost")
+        headings: tuple[str, ...] = ("time", "regret", "se", "observed regret", "transitions", "cost")
+        headings += ("against best fixed arm",) if changing else ()
         print_table(console, headings, rows, title=in_words(setting), caption=_most_visited(one), words=())
 
 

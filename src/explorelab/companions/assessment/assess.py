@@ -117,6 +117,8 @@ def tasks_of(choices: Choices) -> list[Task]:
     """The task of each row; rows of the same landscape share one."""
     if choices.means is None or np.isnan(choices.means).any():
         raise InputError(f"an assessment needs the true mean rewards, but not all are known: {HOW_TO_TELL}.")
+    if choices.means_change:
+        raise InputError("an assessment needs means that are fixed within a block, but these change from trial to trial.")
     noise, moves = gaussian_noise(noise_var_of(choices)), _moves_of(choices)
     known: dict[bytes, Task] = {}
     for means in choices.means:

@@ -19,6 +19,7 @@ from explorelab.plots.words import (
     whole,
 )
 from explorelab.recovery.behaviour import Each, of_each
+from explorelab.regret.observed import yardsticks
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table
 
@@ -127,11 +128,10 @@ def _did(choices: Choices, each: Each) -> str:
     words = [
         f"The mean reward was {plain(early)} over the first {_of(third)} and {plain(late)} over the last {_of(third)}",
     ]
-    if choices.means is not None and np.isfinite(choices.means).all():
-        words[0] += (
-            f" (choosing at random would give {plain(choices.means.mean())}, the best arm "
-            f"{plain(choices.means.max(1).mean())})"
-        )
+    known = yardsticks(choices)
+    if known is not None:
+        best = "the best arm of each moment" if choices.means_change else "the best arm"
+        words[0] += f" (choosing at random would give {plain(known.random)}, {best} {plain(known.best)})"
     repeats = each.curves["repeat"]
     if np.isfinite(repeats).any():
         words.append(f"{percent(np.nanmean(repeats))} of choices repeated the last arm")

@@ -10,13 +10,16 @@ from explorelab.study.config.fields import Table
 from explorelab.tasks import Task, bandit
 from explorelab.tasks.arms_table import PLACES, SOURCES
 from explorelab.tasks.places import grid_places
-from explorelab.tasks.task_table import CHOICES_KEYS, COSTS, GRAPH, Door, noise_settings, read_task
+from explorelab.tasks.task_table import CHANGES, CHOICES_KEYS, COSTS, GRAPH, Door, noise_settings, read_task
 
 MOST_POINTS = 1_000_000
 DOOR = Door(
     refused={
         **dict.fromkeys((*GRAPH, *COSTS), "does not belong in a study, where the dynamics decide which moves are allowed."),
         **dict.fromkeys(PLACES, "does not belong in a study, where [grid] sets the squares."),
+        **dict.fromkeys(
+            CHANGES, "is not yet possible in a study, where means are fixed, all choices are free and rewards are as drawn."
+        ),
         **dict.fromkeys(CHOICES_KEYS, "describes a file of choices and does not belong in a study."),
         "name": "does not belong in a study, where a landscape is named by its table.",
     },
