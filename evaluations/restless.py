@@ -229,7 +229,7 @@ def main() -> None:
     kept = {
         "walk": one_walk(),
         "losses": losses(given.replicates),
-        "horizon": horizon_choices(4000),
+        "horizon": horizon_choices(20_000),
         "recovery": [recovered(given.n, n, population) for population in SPREADS for n in given.trials],
         "n": given.n,
         "replicates": given.replicates,
