@@ -10,7 +10,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
-from explorelab.study.advice.adviser_link import PROGRAM
+from explorelab.study.advice.desk import PROGRAM
 from explorelab.study.config.design import Study
 from explorelab.study.database.store import Store, open_store
 from explorelab.study.server.application import create_app

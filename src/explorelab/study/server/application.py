@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin.admin_routes import admin_router
 from explorelab.study.admin.office import Office
-from explorelab.study.advice.adviser_link import PROGRAM
-from explorelab.study.advice.desk import AdviceDesk
+from explorelab.study.advice.desk import PROGRAM, AdviceDesk
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, from_http, invalid, misshapen, refusal
 from explorelab.study.database.store import Store
