@@ -9,11 +9,11 @@ import pytest
 
 import explorelab as xl
 from explorelab.study.advice.advisers import Advisers, warm_up
-from explorelab.study.advice.messages import Answer, Moment, Told
+from explorelab.study.advice.messages import Answer, Moment
 from explorelab.study.advice.recipe import Recipe
 from explorelab.study.advice.told import moment_of
 from explorelab.study.computing import room as rooms
-from explorelab.study.computing.pipe import Job, Reply
+from explorelab.study.computing.pipe import Job, Reply, Told
 from explorelab.study.computing.room import COULD_NOT
 from explorelab.study.database.tables import choices
 from tests.support.study.advised import advised_study, in_task, sealed

@@ -12,8 +12,9 @@ import httpx
 from sqlalchemy import select
 
 from explorelab.study.advice.advisers import Advisers, led_on, suggestion
-from explorelab.study.advice.messages import Moment, Told
+from explorelab.study.advice.messages import Moment
 from explorelab.study.advice.recipe import recipe_of
+from explorelab.study.computing.pipe import Told
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import engine_for
 from explorelab.study.database.tables import blocks, choices

@@ -18,8 +18,9 @@ from explorelab.companions.advice import POLICIES, Adviser, Suggestion, adviser_
 from explorelab.companions.expert import KERNEL, prior_for
 from explorelab.companions.live import Companion, companion
 from explorelab.companions.past import Past
-from explorelab.study.advice.messages import Answer, Moment, Told
+from explorelab.study.advice.messages import Answer, Moment
 from explorelab.study.advice.recipe import Recipe
+from explorelab.study.computing.pipe import Told, mask_of
 from explorelab.study.computing.room import Room
 
 
@@ -75,7 +76,7 @@ def led_on(played: Played, moment: Moment) -> Played:
 
 def suggestion(played: Played, moment: Moment) -> Suggestion:
     """What the adviser suggests for the next choice."""
-    return played.adviser.suggest(_mask(moment.near, played.adviser.layout.n_arms))
+    return played.adviser.suggest(mask_of(moment.near, played.adviser.layout.n_arms))
 
 
 def _advised(played: Played, moment: Moment) -> tuple[Played, Answer]:
@@ -97,15 +98,11 @@ def _in_block(played: Played, block: int, start: int) -> Played:
 
 
 def _observed(played: Played, told: Told) -> Played:
-    available = _mask(told.near, played.adviser.layout.n_arms)
+    available = mask_of(told.near, played.adviser.layout.n_arms)
     adviser = played.adviser.observe(
         told.arm, told.reward, available=available, missed=told.missed, advised=told.advised
     )  # fmt: skip
     return played._replace(adviser=adviser, n=played.n + 1)
-
-
-def _mask(near: tuple[int, ...] | None, n_arms: int) -> np.ndarray | None:
-    return None if near is None else np.isin(np.arange(n_arms), near)
 
 
 def warm_up(advisers: Advisers, recipe: Recipe) -> None:

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
-class Told(NamedTuple):
-    """One stored choice."""
-
-    block: int
-    start: int
-    arm: int
-    reward: float
-    missed: bool
-    near: tuple[int, ...] | None
-    """The squares that could be sampled; None for all."""
-    advised: int | None
-    """The square to sample in order to follow the suggestion that was on the screen; None if none was."""
+from explorelab.study.computing.pipe import Told
 
 
 class Moment(NamedTuple):

@@ -7,7 +7,23 @@ import struct
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 HEAD = struct.Struct("<I")
+
+
+class Told(NamedTuple):
+    """One stored choice."""
+
+    block: int
+    start: int
+    arm: int
+    reward: float
+    missed: bool
+    near: tuple[int, ...] | None
+    """The squares that could be sampled; None for all."""
+    advised: int | None
+    """The square to sample in order to follow the suggestion that was on the screen; None if none was."""
 
 
 class Job(NamedTuple):
@@ -30,6 +46,11 @@ class Reply(NamedTuple):
 
 READY = Reply(-1)
 """Sent once, when everything is compiled."""
+
+
+def mask_of(near: tuple[int, ...] | None, n_arms: int) -> np.ndarray | None:
+    """A truth value for each square: whether it is among these; None for all."""
+    return None if near is None else np.isin(np.arange(n_arms), near)
 
 
 def packed(message: Any) -> bytes:
