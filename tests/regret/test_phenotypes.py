@@ -94,7 +94,7 @@ def test_forms_that_fit_equally_well_go_to_the_first(slope):
         [0.0, 0.0],
         [5.0],
     ],
-    ids=["nothing lost", "constant", "negative", "constant to rounding", "two points", "two zeros", "one point"],
+    ids=["nothing lost", "constant", "negative", "constant to rounding", "two points", "two zeros"],
 )
 def test_a_curve_that_every_form_fits_has_none(curve, power):
     """Also by the fast way, and among curves that have one."""
@@ -102,6 +102,12 @@ def test_a_curve_that_every_form_fits_has_none(curve, power):
     curves = np.stack([curve, 3.0 + np.arange(len(curve)) ** 2])
     expected = [-1, -1] if len(curve) < 3 else [-1, FORMS.index(fit_regret_curves(curves[1], power=power)["label"].item())]
     assert best_forms(curves, power).tolist() == expected
+
+
+@pytest.mark.parametrize("power", ["raw", "log-log"])
+@pytest.mark.parametrize("n_trials", [0, 1, 2])
+def test_the_fast_way_finds_no_form_in_a_curve_that_is_too_short(n_trials, power):
+    assert best_forms(np.ones((3, n_trials)), power).tolist() == [-1, -1, -1]
 
 
 def test_shares_are_of_the_curves_that_have_a_form():
