@@ -24,13 +24,13 @@ export class CompanionTable {
     columns: [
       { key: "code", title: "code", value: (person) => person.code },
       { key: "place", title: "block, choice", hint: "of the task blocks", value: (person) => 1e6 * person.block + person.choices },
-      number("regret", "regret", "so far in this block (line) and to come (95 % band)", (found) => found.regret.at(-1) ?? 0),
+      { ...number("regret", "regret", "so far in this block (line) and to come (95 % band)", (found) => found.regret.at(-1) ?? 0), number: false },
       ...FORMS.map((form) => number(form, form, `probability that regret has this form at the end of the block`, (found) => found.forms[form])),
       number("to_come", "to come", "expected regret in the rest of the block if they go on as they do", (found) => found.regret_to_come),
       number("advised", "advised", "the same if they did what an adviser suggests", (found) => found.regret_if_advised),
       { key: "weakness", title: "weakness", hint: "sorted by what it costs in a block", down: true, value: ({ found }) => found?.weakness?.cost ?? null },
-      number("parameters", "parameters", "with 95 % intervals; sorted by the one chosen above", (found) => this.estimate(found)?.estimate),
-      { key: "age", title: "assessed", hint: "how long ago", number: true, down: true, value: (person) => (person.made_at === null ? Infinity : -person.made_at) },
+      { ...number("parameters", "parameters", "with 95 % intervals; sorted by the one chosen above", (found) => this.estimate(found)?.estimate), number: false },
+      { key: "age", title: "assessed", hint: "how long ago, and how many choices have been made since", number: true, down: true, value: (person) => (person.made_at === null ? Infinity : -person.made_at) },
     ],
     make: (row) => this.make(row),
     write: (row, person) => this.write(row, person),
@@ -92,7 +92,7 @@ export class CompanionTable {
       else this.open.delete(code);
     });
     cell("estimates").append(details);
-    cell("number");
+    cell("number age");
   }
 
   private write(row: HTMLTableRowElement, person: AssessedPerson): void {
@@ -132,7 +132,9 @@ export class CompanionTable {
     details.open = this.open.has(person.code);
     if (!person.found) return;
     const chosen = this.estimate(person.found);
-    setText(details.firstElementChild as HTMLElement, chosen ? `${chosen.parameter} ${interval(chosen)}` : "all");
+    const summary = details.firstElementChild as HTMLElement;
+    setText(summary, chosen ? interval(chosen) : "all");
+    summary.setAttribute("aria-label", `${chosen?.parameter ?? ""} ${summary.textContent ?? ""}, all parameters`);
     const list = details.lastElementChild as HTMLElement;
     const rest = person.found.estimates.filter((each) => each !== chosen);
     const texts = rest.flatMap((each) => [each.parameter, interval(each)]);
@@ -154,7 +156,7 @@ function where(person: AssessedPerson): string {
 
 function weaknessOf(found: Found): string {
   const worst = found.weakness;
-  if (!worst) return "none that is more probable than not";
+  if (!worst) return "none that stands out";
   return `${worst.sentence} It costs them about ${whole(worst.cost)} in a block (probability ${percent(worst.probability, 0)}).`;
 }
 

@@ -53,7 +53,7 @@ class AssessedPerson(BaseModel):
     code: str
     place: str
     block: int
-    """The task block that they play or played last, from 1."""
+    """The task block that they were assessed in or, before that, play; from 1."""
     choices: int
     """In task blocks."""
     made_at: float | None
