@@ -10,6 +10,7 @@ import pytest
 import explorelab as xl
 from explorelab.study.advice.advisers import Advisers, warm_up
 from explorelab.study.advice.messages import Answer, Moment
+from explorelab.study.advice.reasons import WHY
 from explorelab.study.advice.recipe import Recipe
 from explorelab.study.advice.told import moment_of
 from explorelab.study.computing import room as rooms
@@ -109,3 +110,15 @@ def test_advisers_are_told_what_is_stored_and_only_what_was_on_the_screen(tmp_pa
     assert [each.advised for each in whole.news] == [first.arm, None]  # the next square on the way; nothing was shown
     assert whole.news[0].near == lab.study.next_to(start)
     assert (rest.known, rest.news) == (1, whole.news[1:])
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_block_of_one_choice_is_advised_like_any_other(policy: str) -> None:
+    one = Advisers(Recipe((TASK,), 1, 2, (policy,), "stochastic-ucl", None, None, 8))
+    warm_up(one, one._recipe)
+    room = one.room()
+    first = room.reply(Job(0, Moment(1, policy, 0, 0, 4, None, 0, ())), 0.0)
+    second = room.reply(Job(1, Moment(1, policy, 1, 0, 4, None, 0, (told(0),))), 0.0)
+    assert [reply.trouble for reply in (first, second)] == ["", ""]
+    assert all(reply.answer.reason in WHY for reply in (first, second))
+    assert policy != "impersonal" or first.answer.arm is not None
