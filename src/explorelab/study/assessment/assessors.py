@@ -64,7 +64,8 @@ class Assessors:
 def found(mind: Companion, recipe: Recipe) -> JsonObject:
     """What a companion finds of a person in the block that they play, as it is stored."""
     result = assessed(mind, recipe.landscapes)
-    course, t, n_trials = result.course, result.t, result.course.shape[1]
+    course, t = np.array(result.course), result.t
+    n_trials = course.shape[1]
     later = np.unique(np.linspace(t, n_trials - 1, min(MOST_OF_BAND, n_trials - t)).round().astype(int))
     low, middle, high = course[:, later].round(1).tolist()
     return {
