@@ -1,11 +1,13 @@
 /** What the page knows and does, between the server and what is shown. */
 
 import type { JsPsych } from "jspsych";
-import type { Advised, BlockShown, Choosing, State } from "../api";
+import type { BlockShown, Choosing, State } from "../api";
+import type { Advice } from "../plugin/game/adviser";
 import type { Answer, Game, Report } from "../plugin/grid-bandit";
 import { Api, ServerError } from "./participant-api";
 import { EventLog } from "./events";
 import { PLAYED } from "./stages";
+import { keepShown, shownBefore } from "./shown-advice";
 import type { Texts } from "./texts";
 
 /** How the study ended for this page, if the server's stage does not say. */
@@ -104,9 +106,13 @@ export class App {
     }
   }
 
-  /** What is suggested for a choice. */
-  advise(trial: number): Promise<Advised> {
-    return this.api.advice(this.block.number, trial);
+  /** What is suggested for a choice: if a page that was reloaded has shown it, that once more. */
+  async advise(trial: number): Promise<Advice> {
+    const [person, block] = [this.api.person, this.block.number];
+    const before = shownBefore(person, block, trial);
+    if (before) return { ...before, seen: true };
+    const advice = await this.api.advice(block, trial);
+    return { ...advice, shown: () => keepShown({ person, block, trial, advice }) };
   }
 
   blockBegins(game: Game): void {

@@ -50,6 +50,11 @@ export class Api {
     return this.token !== "";
   }
 
+  /** The name of the person for this server, which says nothing about them. */
+  get person(): string {
+    return this.token.split(".")[0] ?? "";
+  }
+
   async texts(): Promise<Texts> {
     return this.untilDone(() => this.once("/api/texts"));
   }

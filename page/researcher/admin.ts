@@ -2,10 +2,11 @@
 
 import "./language"; // Before the chart, whose library needs it.
 import type { Overview, PersonDetail } from "../api";
-import { exported, logout, notices, overview, people, Refused } from "./researcher-api";
+import { assessments, exported, logout, notices, overview, people, Refused } from "./researcher-api";
 import { showAdvice } from "./panels/advice";
 import { showBalance } from "./panels/balance";
 import { RegretChart } from "./panels/chart";
+import { CompanionTable } from "./panels/companion";
 import { byId, setText } from "./elements";
 import { FormShares } from "./panels/forms";
 import { prepareLogin } from "./login";
@@ -19,6 +20,7 @@ const EVERY_MS = 5000;
 class Page {
   private readonly chart = new RegretChart();
   private readonly forms = new FormShares();
+  private readonly companion = new CompanionTable((code) => this.choose(code));
   private readonly table = new PeopleTable((code) => this.choose(code));
   private readonly numbers = new Numbers((place) => this.table.filter(place));
   private readonly panel = new PersonPanel(
@@ -54,9 +56,11 @@ class Page {
     this.running = true;
     clearTimeout(this.timer);
     try {
-      const [all, everyone, told] = await Promise.all([overview(this.pilots), people(this.version), notices()]);
+      const asked = [overview(this.pilots), people(this.version), notices(), assessments(this.pilots)] as const;
+      const [all, everyone, told, assessed] = await Promise.all(asked);
       this.version = everyone.version;
       this.show(all);
+      this.companion.show(assessed);
       if (this.table.take(everyone) && this.panel.code) await this.panel.open(this.panel.code);
       this.answered = new Date().toLocaleTimeString();
       setText(byId("status"), `Updated ${this.answered}, every 5 s`);

@@ -1,6 +1,6 @@
 /** What the server is asked, and what it answers. */
 
-import type { Deleted, Overview, People, PersonDetail, Refusal } from "../api";
+import type { Assessments, Deleted, Overview, People, PersonDetail, Refusal } from "../api";
 import type { Answered, Asked, Path, Query } from "../paths";
 
 /** The server answered, but not with what was asked for. */
@@ -58,6 +58,8 @@ export async function overview(pilots: boolean): Promise<Overview> {
 
 /** What is wrong with the server, a sentence each; nothing if all is well. */
 export const notices = async (): Promise<string[]> => (await get("/admin/api/notices")).notices;
+/** What the companion finds of everyone who is playing; while it is asked for, it is brought up to date. */
+export const assessments = (pilots: boolean): Promise<Assessments> => get("/admin/api/assessments", "", { pilots });
 export const people = (since: string): Promise<People> => get("/admin/api/people", "", { since });
 export const person = (code: string): Promise<PersonDetail> => get("/admin/api/people/{code}", code);
 

@@ -96,6 +96,12 @@ def test_a_curve_that_every_form_fits_has_none(curve, power):
     assert best_forms(curves, power).tolist() == expected
 
 
+@pytest.mark.parametrize("power", ["raw", "log-log"])
+@pytest.mark.parametrize("n_trials", [0, 1, 2])
+def test_the_fast_way_finds_no_form_in_a_curve_that_is_too_short(n_trials, power):
+    assert best_forms(np.ones((3, n_trials)), power).tolist() == [-1, -1, -1]
+
+
 def test_shares_are_of_the_curves_that_have_a_form():
     fits = fit_regret_curves(np.stack([7.0 * T, np.zeros(T.size), 9.0 * T, 3 + np.log(T)]))
     assert shares(fits) == {"linear": pytest.approx(2 / 3), "power": 0.0, "log": pytest.approx(1 / 3)}

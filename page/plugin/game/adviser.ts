@@ -7,6 +7,10 @@ export interface Advice {
   reason: string;
   /** Whatever proves where the advice comes from; reported as it came. */
   seal?: string;
+  /** Whether it was on the screen before: the choice has started over since, as after a reload. */
+  seen?: boolean;
+  /** Called once it is on the screen. */
+  shown?: () => void;
 }
 
 export type Advise = (trial: number) => Advice | null | Promise<Advice | null>;
@@ -17,7 +21,7 @@ export interface AdviceReport {
   /** Why a square was suggested or not; null if nobody was asked. */
   advice: string | null;
   advice_seal: string | null;
-  /** When the suggestion was drawn, in milliseconds after the choice's clock started; null if it was not. */
+  /** When the suggestion was drawn, in milliseconds after the choice's clock started (0: before, if it was restarted); null if it was not. */
   advice_shown_ms: number | null;
 }
 
@@ -42,12 +46,15 @@ export class Adviser {
   private trial = -1;
   private said: Advice | null = null;
   private shownMs: number | null = null;
+  /** Whether the suggestion was on the screen before this clock started. */
+  private seen = false;
 
   constructor(private readonly parts: AdviserParts) {}
 
   /** The clock of a choice has started; after a pause, that of the same choice once more. */
   begin(trial: number): void {
     if (!this.isAdvised(trial)) return;
+    this.seen = trial === this.trial && (this.seen || this.shownMs !== null);
     this.shownMs = null;
     if (trial === this.trial && this.said) {
       this.draw();
@@ -65,7 +72,8 @@ export class Adviser {
 
   /** What is to be reported with this choice. */
   report(trial: number): AdviceReport {
-    const { said, shownMs } = this;
+    const { said } = this;
+    const shownMs = this.shownMs ?? (this.seen ? 0 : null);
     if (!this.isAdvised(trial)) return NOTHING;
     if (trial !== this.trial || !said) return { ...NOTHING, advice: LATE };
     const isLate = said.arm !== null && shownMs === null;
@@ -86,6 +94,7 @@ export class Adviser {
       const said = await this.parts.advise!(trial);
       if (trial !== this.trial) return;
       this.said = said;
+      this.seen ||= said?.seen === true;
       this.draw();
     } catch {
       // Without an answer there is no advice; the choice does not depend on it.
@@ -98,8 +107,10 @@ export class Adviser {
     parts.show(said.arm);
     // It counts as shown once the browser has drawn it.
     requestAnimationFrame(() => {
-      if (trial === this.trial && parts.isOpen()) this.shownMs = Math.round(parts.elapsed() * 10) / 10;
-      else if (trial === this.trial) parts.show(null);
+      if (trial === this.trial && parts.isOpen()) {
+        this.shownMs = Math.round(parts.elapsed() * 10) / 10;
+        said.shown?.();
+      } else if (trial === this.trial) parts.show(null);
     });
   }
 }

@@ -104,3 +104,40 @@ test("a pause takes it away, and the same choice starts over with it, without as
   expect(reports[0]).toMatchObject({ trial: 0, pauses: 1, advised: 42, advice: "best" });
   expect(reports[0]!.advice_shown_ms).toBeLessThan(50);
 });
+
+test("what was on the screen before a pause was shown, however fast the click after it", async () => {
+  const { reports } = await start({ advise: after(50) });
+  await wait(100);
+  setHidden(true);
+  setHidden(false);
+  find("#resume").click();
+  square(7).click();
+  await wait(1600);
+  expect(reports[0]).toMatchObject({ goal: 7, pauses: 1, advised: 42, advice: "best", advice_seal: "abc", advice_shown_ms: 0 });
+});
+
+test("what a page that was reloaded had shown is reported as shown, and as late only if nobody has seen it", async () => {
+  const seen = await start({ advise: after(400, { ...SAID, seen: true }) });
+  await wait(1600);
+  expect(seen.reports[0]).toMatchObject({ advised: 42, advice: "best", advice_shown_ms: 0 });
+  await wait(1600);
+  const unseen = await start({ advise: after(400) });
+  setHidden(true);
+  setHidden(false);
+  find("#resume").click();
+  square(7).click();
+  await wait(1600);
+  expect(unseen.reports[0]).toMatchObject({ advice: "late", advice_shown_ms: null });
+});
+
+test("whoever gave it is told once it is on the screen", async () => {
+  const shown = vi.fn();
+  await start({ advise: after(50, { ...SAID, shown }) });
+  expect(shown).not.toHaveBeenCalled();
+  await wait(100);
+  expect(shown).toHaveBeenCalledOnce();
+  const late = vi.fn();
+  await start({ advise: after(400, { ...SAID, shown: late }) });
+  await wait(600);
+  expect(late).not.toHaveBeenCalled();
+});

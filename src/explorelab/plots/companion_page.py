@@ -15,6 +15,7 @@ from explorelab._support.written_numbers import DIGITS
 from explorelab.choices.table import Choices
 from explorelab.companions.assessment.assess import people_table, trials_table
 from explorelab.companions.assessment.rest_of_block import LABELS
+from explorelab.companions.assessment.weaknesses import SHOWN
 from explorelab.errors import InputError
 from explorelab.plots.companion_figures import draw_assessment
 from explorelab.plots.pages import inside, rendered, width_of
@@ -24,8 +25,6 @@ from explorelab.regret.forms import NONE
 
 WIDTH, HEIGHT, STRIP = 150, 46, 9
 """Of a small curve and of the strip below it, in pixels."""
-SHOWN = 0.5
-"""Weaknesses are named from this probability on."""
 FILES = ("page.html", "people.csv", "trials.csv", "minds.nc", *(f"assessment.{end}" for end in SavedFigure._fields))
 
 

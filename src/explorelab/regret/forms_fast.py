@@ -41,13 +41,15 @@ def best_forms(curves: Floats, power: PowerFit) -> Ints:
 
     -1 for curves without a form, as in `fit_regret_curves`.
     """
+    if curves.shape[1] < FEWEST_TIMES:
+        return np.full(len(curves), -1)
     tables = _tables(curves.shape[1])
     squares = np.einsum("ij,ij->i", curves, curves)
     onto = (curves @ tables.lines) ** 2
     by_power = _by_power(curves, tables) if power == "raw" else squares - _residuals_of_log_log(curves, tables)
     explained = np.stack([onto[:, 0] + onto[:, 1], by_power, onto[:, 2] + onto[:, 3]], axis=1)
     near = explained >= explained.max(1, keepdims=True) - _ROUNDING * squares[:, None]
-    return np.where(flat(curves) | (curves.shape[1] < FEWEST_TIMES), -1, near.argmax(1))
+    return np.where(flat(curves), -1, near.argmax(1))
 
 
 @functools.lru_cache(maxsize=8)

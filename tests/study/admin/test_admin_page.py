@@ -196,7 +196,7 @@ def test_a_hidden_page_asks_nothing(desk: Desk, browser: Browser) -> None:
         assert asked == []
         page.evaluate(f"{hide} document.dispatchEvent(new Event('visibilitychange')); }}", False)
         page.wait_for_timeout(500)
-        assert len(asked) == 3  # overview, people, and what is wrong with the server
+        assert len(asked) == 4  # overview, people, what is wrong with the server, and assessments
 
 
 def test_a_thousand_people_are_shown_without_strain(tmp_path: Path, browser: Browser) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import explorelab as xl
-from explorelab.study.advice import room as rooms
-from explorelab.study.advice.advisers import Advisers
-from explorelab.study.advice.messages import Answer, Job, Moment, Told
+from explorelab.study.advice.advisers import Advisers, warm_up
+from explorelab.study.advice.messages import Answer, Moment
+from explorelab.study.advice.reasons import WHY
 from explorelab.study.advice.recipe import Recipe
-from explorelab.study.advice.room import Room, warm_up
 from explorelab.study.advice.told import moment_of
+from explorelab.study.computing import room as rooms
+from explorelab.study.computing.pipe import Job, Reply, Told
+from explorelab.study.computing.room import COULD_NOT
 from explorelab.study.database.tables import choices
 from tests.support.study.advised import advised_study, in_task, sealed
 from tests.support.study.lab import Lab
@@ -42,43 +45,45 @@ def test_an_adviser_that_was_told_step_by_step_says_what_one_says_that_was_told_
     advisers: Advisers, policy: str
 ) -> None:
     trials = [told(trial) for trial in range(4)] + [told(trial, block=1, advised=3) for trial in range(3)]
-    room, steps = Room(advisers), []
+    room, steps = advisers.room(), []
     for known in range(len(trials)):
-        steps.append(room.answer(Job(0, moment(policy, (trials[known],), known) if known else moment(policy, ())), 0.0))
+        steps.append(room.reply(Job(0, moment(policy, (trials[known],), known) if known else moment(policy, ())), 0.0))
         if known == 0:
-            room.answer(Job(0, moment(policy, (trials[0],))), 0.0)
-    at_once = [Room(advisers).answer(Job(0, moment(policy, tuple(trials[: n + 1]))), 0.0) for n in range(1, len(trials))]
+            room.reply(Job(0, moment(policy, (trials[0],))), 0.0)
+    at_once = [advisers.room().reply(Job(0, moment(policy, tuple(trials[: n + 1]))), 0.0) for n in range(1, len(trials))]
     assert steps[1:] == at_once
-    assert len({answer.arm for answer in at_once}) > 1
+    assert len({reply.answer.arm for reply in at_once}) > 1
 
 
 def test_the_arm_none_is_silent(advisers: Advisers) -> None:
-    assert Room(advisers).answer(Job(3, moment("none", ())), 0.0) == Answer(3, None, "none")
+    assert advisers.room().reply(Job(3, moment("none", ())), 0.0) == Reply(3, Answer(None, "none"))
 
 
 def test_whoever_is_not_known_there_must_be_told_from_the_beginning(advisers: Advisers) -> None:
-    room = Room(advisers)
-    assert room.answer(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
-    room.answer(Job(0, moment("impersonal", (told(0), told(1)))), 0.0)
-    assert not room.answer(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
-    assert room.answer(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
+    room = advisers.room()
+    assert room.reply(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
+    room.reply(Job(0, moment("impersonal", (told(0), told(1)))), 0.0)
+    assert not room.reply(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
+    assert room.reply(Job(0, moment("impersonal", (told(2),), known=2)), 0.0).again
 
 
 def test_people_are_forgotten_when_they_are_silent_or_too_many(advisers: Advisers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms, "MOST_PEOPLE", 3)
-    room = Room(advisers)
+    room = advisers.room()
     for person in range(10):
-        room.answer(Job(0, moment("impersonal", (), person=person)), float(person))
+        room.reply(Job(0, moment("impersonal", (), person=person)), float(person))
         assert len(room) <= 3
-    room.answer(Job(0, moment("impersonal", (), person=99)), 9.0 + rooms.SILENT_S)
+    room.reply(Job(0, moment("impersonal", (), person=99)), 9.0 + rooms.SILENT_S)
     assert len(room) == 1
 
 
 def test_one_persons_trouble_is_not_everyones(advisers: Advisers) -> None:
-    room = Room(advisers)
+    room = advisers.room()
     broken = told(0)._replace(arm=77)
-    assert room.answer(Job(1, moment("impersonal", (broken,))), 0.0) == Answer(1, None, "failed")
-    assert room.answer(Job(2, moment("impersonal", (told(0),), person=2)), 0.0).reason == "best"
+    assert "arm" in room.reply(Job(1, moment("impersonal", (broken,))), 0.0).trouble
+    nonsense: Any = moment("impersonal", (told(0),))._replace(news=("nonsense",))
+    assert room.reply(Job(1, nonsense), 0.0) == Reply(1, trouble=COULD_NOT)
+    assert room.reply(Job(2, moment("impersonal", (told(0),), person=2)), 0.0).answer.reason == "best"
 
 
 def test_warming_up_plays_every_policy_through(advisers: Advisers) -> None:
@@ -105,3 +110,15 @@ def test_advisers_are_told_what_is_stored_and_only_what_was_on_the_screen(tmp_pa
     assert [each.advised for each in whole.news] == [first.arm, None]  # the next square on the way; nothing was shown
     assert whole.news[0].near == lab.study.next_to(start)
     assert (rest.known, rest.news) == (1, whole.news[1:])
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_block_of_one_choice_is_advised_like_any_other(policy: str) -> None:
+    one = Advisers(Recipe((TASK,), 1, 2, (policy,), "stochastic-ucl", None, None, 8))
+    warm_up(one, one._recipe)
+    room = one.room()
+    first = room.reply(Job(0, Moment(1, policy, 0, 0, 4, None, 0, ())), 0.0)
+    second = room.reply(Job(1, Moment(1, policy, 1, 0, 4, None, 0, (told(0),))), 0.0)
+    assert [reply.trouble for reply in (first, second)] == ["", ""]
+    assert all(reply.answer.reason in WHY for reply in (first, second))
+    assert policy != "impersonal" or first.answer.arm is not None

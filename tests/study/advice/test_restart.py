@@ -12,8 +12,9 @@ import httpx
 from sqlalchemy import select
 
 from explorelab.study.advice.advisers import Advisers, led_on, suggestion
-from explorelab.study.advice.messages import Moment, Told
+from explorelab.study.advice.messages import Moment
 from explorelab.study.advice.recipe import recipe_of
+from explorelab.study.computing.pipe import Told
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import engine_for
 from explorelab.study.database.tables import blocks, choices
@@ -135,7 +136,7 @@ async def with_workers(served: Served) -> list[tuple[int, int, int | None]]:
 def test_several_workers_on_postgresql_give_the_same_advice(server: Cluster, tmp_path: Path) -> None:
     folder, url = tmp_path / "study", server.new_database()
     write_study(folder, url, training=(), n_trials=8, dynamics=("standard",), advice=ADVICE)
-    served = Served(folder, 2)
+    served = Served(folder, 3)
     try:
         shown = asyncio.run(with_workers(served))
     finally:

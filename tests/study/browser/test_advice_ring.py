@@ -54,3 +54,27 @@ def test_the_ring_is_on_the_suggested_square_and_the_row_says_that_it_was_shown(
         assert all(row.advice_shown_ms is not None and 0 <= row.advice_shown_ms < row.first_click_ms for row in rows)
         assert rows[0].goal == rows[0].advised
         assert all(row.advice is None for row in study.rows(tables.choices)[:3])
+
+
+def test_what_was_shown_before_a_reload_is_stored_as_shown(tmp_path: Path) -> None:
+    how = {"fast_ms": 2500, "slow_ms": 2500, "n_trials": 2, "dynamics": ("standard",), "advice": ADVICE}
+    with served(tmp_path / "study", training=(), **how) as study, chromium() as browser:
+        page = browser.new_page()
+        page.goto(study.url)
+        page.click("#agree")
+        page.click("#continue")
+        stage(page, "ready")
+        page.click("#start")
+        page.wait_for_selector("#ring:not([hidden])")
+        page.wait_for_function("() => localStorage.getItem('explorelab-advice')")
+        square = int(page.locator("#grid").get_attribute("data-suggested") or "-1")
+        page.route("**/api/advice", lambda route: route.abort())  # whatever the new page gets comes too late
+        page.reload()
+        page.click("#resume")
+        page.click('.square[data-square="42"]')
+        wait_for_trial(page, 2)
+        stage(page, "ready", 60_000)
+        first, second = (row for row in study.rows(tables.choices) if row.advice is not None)
+    assert (first.advised, first.advice, first.epoch) == (square, "best", 2)
+    assert first.advice_shown_ms is not None
+    assert (second.advised, second.advice, second.advice_shown_ms) == (None, "late", None)

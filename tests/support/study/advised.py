@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from explorelab.study.advice.adviser_link import PROGRAM
+from explorelab.study.advice.desk import PROGRAM
 from explorelab.study.advice.seal import seal_of
 from explorelab.study.config.design import Advice, Study
 from tests.support.study.lab import Lab, Tab

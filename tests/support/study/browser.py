@@ -56,8 +56,8 @@ class Study:
 @contextmanager
 def served(folder: Path, **changes: Any) -> Iterator[Study]:
     """The paper's design, shortened, for as long as the block lasts."""
-    how = {"fast_ms": 900, "slow_ms": 1200, "n_training": 3, "n_trials": 4, **changes}
-    write_study(folder, "sqlite:///study.db", training=("standard", "neighbour", "travel"), **how)
+    usual = {"training": ("standard", "neighbour", "travel"), "n_training": 3, "n_trials": 4}
+    write_study(folder, "sqlite:///study.db", **{"fast_ms": 900, "slow_ms": 1200, **usual, **changes})
     with serving(folder, with_advice=True) as url:
         study = Study(folder, url)
         yield study

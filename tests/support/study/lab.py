@@ -10,7 +10,8 @@ from typing import Any
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
-from explorelab.study.advice.adviser_link import PROGRAM
+from explorelab.study.advice import desk as advising
+from explorelab.study.assessment import assessment_desk as assessing
 from explorelab.study.config.design import Study
 from explorelab.study.database.store import Store, open_store
 from explorelab.study.server.application import create_app
@@ -30,11 +31,17 @@ class Lab:
     """A study that is being served, and its database."""
 
     def __init__(
-        self, study: Study, folder: Path, url: str = "sqlite:///study.db", adviser: Sequence[str] = PROGRAM
+        self,
+        study: Study,
+        folder: Path,
+        url: str = "sqlite:///study.db",
+        adviser: Sequence[str] = advising.PROGRAM,
+        assessor: Sequence[str] = assessing.PROGRAM,
     ) -> None:
         self.study, self.clock = study, Clock()
         self.store: Store = open_store(url, folder)
-        app = create_app(study, self.store, admin_password="a long password", now=self.clock, adviser=adviser)
+        programs = {"adviser": adviser, "assessor": assessor}
+        app = create_app(study, self.store, admin_password="a long password", now=self.clock, **programs)
         self.client = TestClient(app, base_url="http://study.example")
 
     def count(self, table: Any) -> int:

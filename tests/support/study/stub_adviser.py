@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import time
 
-from explorelab.study.advice.messages import READY, Answer, Job, Moment, messages, packed
+from explorelab.study.advice.messages import Answer, Moment
+from explorelab.study.computing.pipe import READY, Job, Reply, messages, packed
 
 N_ARMS = 100
 
@@ -29,13 +30,13 @@ def main() -> None:
     job: Job
     for job in stream:
         time.sleep(float(sys.argv[1]))
-        moment = job.moment
+        moment = job.asked
         if moment.known != known.get(moment.person, 0) and moment.known:
-            answer = Answer(job.number, None, "failed", again=True)
+            reply = Reply(job.number, again=True)
         else:
             known[moment.person] = moment.known + len(moment.news)
-            answer = Answer(job.number, suggested(moment), "best")
-        out.write(packed(answer))
+            reply = Reply(job.number, Answer(suggested(moment), "best"))
+        out.write(packed(reply))
         out.flush()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from explorelab.companions.assessment.rest_of_block import (
     advised,
     curves,
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from explorelab.companions.live import Companion
 
 N_FUTURES = 128
+COURSE = (0.025, 0.5, 0.975)
+"""Quantiles of the regret to come: the low end of the band, its middle and its high end."""
 
 
 class Assessment(NamedTuple):
@@ -36,6 +40,8 @@ class Assessment(NamedTuple):
     regret_if_advised: float
     """The same if they did what the adviser suggests."""
     weaknesses: dict[str, Weakness]
+    course: tuple[tuple[float, ...], ...]
+    """Observed regret after each trial of the block: low, middle and high of its 95 % band, which begins with what was."""
 
 
 def phenotype(mind: Companion, n_futures: int = N_FUTURES) -> dict[str, float]:
@@ -50,11 +56,13 @@ def assessed(
     task = task_of(mind)
     tasks = tasks or (task,)
     ahead = going_on(mind, n_futures)
+    regret = curves(mind, ahead)
     return Assessment(
         t=mind.past.t - 1,
-        phenotype=shares(curves(mind, ahead)),
+        phenotype=shares(regret),
         regret=float(losses_so_far(task, mind.past.blocks[-1])[1].sum()),
         regret_to_come=to_come(mind, ahead),
         regret_if_advised=to_come(mind, advised(mind, tasks, n_futures)),
         weaknesses=weaknesses(mind, tasks) if with_weaknesses else {},
+        course=tuple(map(tuple, np.quantile(regret, COURSE, axis=0).tolist())),
     )

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 N_BLOCKS = 64
 """Whole blocks played to see what a weakness costs."""
+SHOWN = 0.5
+"""Weaknesses are named from this probability on."""
 WORTH_A_LOOK = 0.05
 """Probability that a parameter is on the wrong side, below which nobody asks what that costs."""
 

@@ -29,6 +29,7 @@ from explorelab.study.admin.answers import (
 from explorelab.study.admin.download import Pilots, zipped_export
 from explorelab.study.admin.office import Login, Office
 from explorelab.study.admin.person import delete_person, person_detail
+from explorelab.study.assessment.assessment_answer import Assessments
 from explorelab.study.database.refusals import Refusal, Refused, from_http, misshapen, refusal
 from explorelab.study.database.vitals import StoppedError
 
@@ -134,6 +135,11 @@ async def people(request: Request, since: Annotated[str, Query(max_length=64)] =
     return await office.store.read(lambda connection: office.overviews.people(connection, since, office.now()))
 
 
+async def assessments(request: Request, pilots: bool = False) -> Assessments:
+    """What a companion finds of everyone who is playing: form of regret, regret to come, parameters, weakness."""
+    return await _office(request).assessments.look(pilots)
+
+
 async def person(request: Request, code: str) -> PersonDetail:
     """One person: blocks with their regret, and the last events."""
     office = _office(request)
@@ -185,6 +191,7 @@ ROUTES: tuple[tuple[str, str, Callable[..., Any], Settings], ...] = (
     ("GET", "/api/overview", overview, {**LOOK, "response_model": Overview}),
     ("GET", "/api/notices", told, LOOK),
     ("GET", "/api/people", people, LOOK),
+    ("GET", "/api/assessments", assessments, LOOK),
     ("GET", "/api/people/{code}", person, LOOK),
     ("POST", "/api/people/{code}/delete", delete, CHANGE),
     ("POST", "/api/export", export, {**CHANGE, "response_class": Response}),

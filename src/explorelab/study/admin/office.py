@@ -25,6 +25,7 @@ from explorelab.study.admin.login import (
     no_session,
 )
 from explorelab.study.admin.overview import Overviews
+from explorelab.study.assessment.assessment_desk import AssessmentDesk
 from explorelab.study.database.refusals import Refused, misshapen
 from explorelab.study.server.context import Context
 from explorelab.study.server.limits.rate_limits import InProcess
@@ -54,12 +55,17 @@ class Office:
     """Knows who is logged in. `public_origin` is the server's address if a proxy in front of it changes the Host header."""
 
     def __init__(
-        self, context: Context, password: str, public_origin: str, notices: Callable[[], Awaitable[list[str]]]
+        self,
+        context: Context,
+        password: str,
+        public_origin: str,
+        notices: Callable[[], Awaitable[list[str]]],
+        assessments: AssessmentDesk,
     ) -> None:
         self.study, self.store, self.now = context
         self._keeper = Keeper(password, self.store.secret, self.now, public_origin)
         self.overviews = Overviews(self.study)
-        self.notices = notices
+        self.notices, self.assessments = notices, assessments
         self._few = CapacityLimiter(AT_ONCE)
         self._here = InProcess(OF_ALL)
 

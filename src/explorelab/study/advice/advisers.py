@@ -18,8 +18,10 @@ from explorelab.companions.advice import POLICIES, Adviser, Suggestion, adviser_
 from explorelab.companions.expert import KERNEL, prior_for
 from explorelab.companions.live import Companion, companion
 from explorelab.companions.past import Past
-from explorelab.study.advice.messages import Moment, Told
+from explorelab.study.advice.messages import Answer, Moment
 from explorelab.study.advice.recipe import Recipe
+from explorelab.study.computing.pipe import Told, mask_of
+from explorelab.study.computing.room import Room
 
 
 class Played(NamedTuple):
@@ -39,6 +41,10 @@ class Advisers:
         self._recipe = recipe
         self._noise_var = float(np.mean([task.noise.var for task in recipe.tasks])) or 1.0
         self.new = cache(self._new)
+
+    def room(self) -> Room[Played]:
+        """Room for the advisers of the people who are playing."""
+        return Room(lambda moment: self.new(moment.policy), _advised)
 
     def _new(self, policy: str) -> Played:
         """An adviser for somebody who has not chosen yet."""
@@ -70,7 +76,13 @@ def led_on(played: Played, moment: Moment) -> Played:
 
 def suggestion(played: Played, moment: Moment) -> Suggestion:
     """What the adviser suggests for the next choice."""
-    return played.adviser.suggest(_mask(moment.near, played.adviser.layout.n_arms))
+    return played.adviser.suggest(mask_of(moment.near, played.adviser.layout.n_arms))
+
+
+def _advised(played: Played, moment: Moment) -> tuple[Played, Answer]:
+    played = led_on(played, moment)
+    said = suggestion(played, moment)
+    return played, Answer(said.arm, said.reason)
 
 
 def _in_block(played: Played, block: int, start: int) -> Played:
@@ -86,12 +98,22 @@ def _in_block(played: Played, block: int, start: int) -> Played:
 
 
 def _observed(played: Played, told: Told) -> Played:
-    available = _mask(told.near, played.adviser.layout.n_arms)
+    available = mask_of(told.near, played.adviser.layout.n_arms)
     adviser = played.adviser.observe(
         told.arm, told.reward, available=available, missed=told.missed, advised=told.advised
     )  # fmt: skip
     return played._replace(adviser=adviser, n=played.n + 1)
 
 
-def _mask(near: tuple[int, ...] | None, n_arms: int) -> np.ndarray | None:
-    return None if near is None else np.isin(np.arange(n_arms), near)
+def warm_up(advisers: Advisers, recipe: Recipe) -> None:
+    """Compile every program that a session needs, by playing one for each policy."""
+    n_arms = recipe.tasks[0].n_arms
+    for policy in recipe.policies:
+        played, news = advisers.new(policy), tuple[Told, ...]()
+        for block in range(recipe.n_blocks):
+            for trial in range(recipe.horizon):
+                moment = Moment(0, policy, block, trial, 0, None, played.n, news)
+                played = led_on(played, moment)
+                said = suggestion(played, moment)
+                arm = (7 * trial + 3) % n_arms
+                news = (Told(block, 0, arm, float(recipe.tasks[0].means[arm]), False, None, said.arm),)

@@ -16,13 +16,16 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from explorelab.choices.advice_given import FAILED, LATE, NONE, NOT_ASKED
-from explorelab.study.advice.adviser_link import PROGRAM, AdviserLink, BehindError
-from explorelab.study.advice.messages import Answer, Moment
+from explorelab.study.advice.messages import Moment
 from explorelab.study.advice.seal import check_seal, seal_of
 from explorelab.study.advice.told import moment_of
+from explorelab.study.computing.acquaintance import Acquaintance
+from explorelab.study.computing.pipe import Reply
+from explorelab.study.computing.process_link import BehindError, ProcessLink, program_of
 from explorelab.study.server.context import Context
 from explorelab.study.session.screens import Advised
 
+PROGRAM = program_of("explorelab.study.advice.adviser_process")
 MOST_PEOPLE = 4000
 """People remembered here, with a few numbers each."""
 
@@ -42,10 +45,7 @@ class _Known:
     """What is known of one person."""
 
     def __init__(self) -> None:
-        self.n = 0
-        """Choices that the adviser has been told."""
-        self.life = 0
-        """Of the process that was told them."""
+        self.adviser = Acquaintance()
         self.has_failed = False
         """Whether no advice can be computed for this person."""
         self.said: Said | None = None
@@ -59,7 +59,7 @@ class AdviceDesk:
         self._context = context
         self._advice = context.study.advice
         self._program = program
-        self._links: list[AdviserLink] = []
+        self._links: list[ProcessLink] = []
         self._people: OrderedDict[str, _Known] = OrderedDict()
 
     @asynccontextmanager
@@ -69,7 +69,7 @@ class AdviceDesk:
             from explorelab.study.advice.recipe import recipe_of
 
             recipe = recipe_of(self._context.study)
-            self._links = [AdviserLink(recipe, self._program) for _ in range(self._advice.processes)]
+            self._links = [ProcessLink(recipe, self._program, "advice") for _ in range(self._advice.processes)]
             for link in self._links:
                 link.start()
         try:
@@ -138,29 +138,22 @@ class AdviceDesk:
 
     async def _computed(self, known: _Known, code: str) -> None:
         link = self._links[crc32(code.encode()) % len(self._links)]
-        if known.life != link.life:
-            known.n, known.life = 0, link.life
         try:
-            moment = await self._moment(code, known.n)
-            if moment is None or moment.policy == NONE:
-                return
-            answer = await link.ask(moment)
-            if answer.again:
-                moment = await self._moment(code, 0)
-                if moment is None:
-                    return
-                answer = await link.ask(moment)
-            self._keep(known, moment, answer)
+            found = await known.adviser.ask(link, lambda n: self._moment(code, n))
+            if found is not None:
+                self._keep(known, *found)
         except BehindError:
             return
         except Exception as error:  # no choice depends on it
             log.debug("advice could not be asked for: %s", type(error).__name__)
 
     async def _moment(self, code: str, n: int) -> Moment | None:
+        """What the adviser is asked; None where nobody is advised."""
         study, store, _ = self._context
-        return await store.read(lambda connection: moment_of(connection, study, code, n))
+        moment = await store.read(lambda connection: moment_of(connection, study, code, n))
+        return None if moment is None or moment.policy == NONE else moment
 
-    def _keep(self, known: _Known, moment: Moment, answer: Answer) -> None:
-        known.has_failed = answer.reason == FAILED
-        known.n = moment.known + len(moment.news)
-        known.said = Said(moment.block, moment.trial, answer.arm, answer.reason)
+    def _keep(self, known: _Known, moment: Moment, reply: Reply) -> None:
+        known.has_failed = bool(reply.trouble)
+        arm, reason = (None, FAILED) if reply.trouble else reply.answer
+        known.said = Said(moment.block, moment.trial, arm, reason)

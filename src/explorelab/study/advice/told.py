@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from sqlalchemy import Connection, bindparam, select
 
-from sqlalchemy import Connection, and_, bindparam, select
-
-from explorelab.study.advice.messages import Moment, Told
+from explorelab.study.advice.messages import Moment
+from explorelab.study.computing.news import news, news_query
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import blocks, choices, people
 
@@ -19,17 +18,7 @@ _LAST = (
     .order_by(choices.c.trial.desc())
     .limit(1)
 )
-_NEWS = (
-    select(
-        choices.c.block, choices.c.position, choices.c.arm, choices.c.reward, choices.c.missed, choices.c.advised,
-        choices.c.advice_shown_ms, blocks.c.start, blocks.c.dynamic,
-    )
-    .select_from(choices.join(blocks, and_(blocks.c.person == choices.c.person, blocks.c.number == choices.c.block)))
-    .where(choices.c.person == bindparam("of_person"), blocks.c.advice != "")
-    .order_by(choices.c.block, choices.c.trial)
-    .limit(1_000_000)
-    .offset(bindparam("of_known"))
-)  # fmt: skip
+_NEWS = news_query(blocks.c.advice != "")
 
 
 def moment_of(connection: Connection, study: Study, code: str, known: int) -> Moment | None:
@@ -43,14 +32,6 @@ def moment_of(connection: Connection, study: Study, code: str, known: int) -> Mo
         return None
     last = connection.execute(_LAST, at).one_or_none()
     position, trial = (block.start, 0) if last is None else (last.arm, last.trial + 1)
-    news = tuple(_told(study, row) for row in connection.execute(_NEWS, {**at, "of_known": known}))
+    new = news(connection, study, _NEWS, person.id, known)
     near = study.allowed(block.dynamic, position)
-    return Moment(person.id, block.advice, block.number, trial, block.start, near, known, news)
-
-
-def _told(study: Study, row: Any) -> Told:
-    """A stored choice. Under travel, the suggestion is a goal, and following it samples the next square on the way."""
-    near = None if row.dynamic == "standard" else study.next_to(row.position)
-    shown = row.advised if row.advice_shown_ms is not None else None
-    advised = None if shown is None else study.sampled(row.dynamic, row.position, shown)
-    return Told(row.block, row.start, row.arm, row.reward, row.missed, near, advised)
+    return Moment(person.id, block.advice, block.number, trial, block.start, near, known, new)

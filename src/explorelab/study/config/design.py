@@ -161,6 +161,8 @@ class Study:
     completion: Completion = field(default_factory=Completion)
     server: Server = field(default_factory=Server)
     advice: Advice | None = None
+    assessment: bool = True
+    """Whether the researcher's page shows the companion's assessment of everyone who is playing."""
     database: str = "sqlite:///study.db"
     """Address of the database; a relative SQLite file is in the study folder."""
     unfilled: Texts | None = None

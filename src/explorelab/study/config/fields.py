@@ -131,6 +131,14 @@ class Table:
             return float(value)
         return low
 
+    def truth(self, key: str, default: bool) -> bool:
+        """true or false."""
+        value = self.value(key, default)
+        if isinstance(value, bool):
+            return value
+        self.problem(key, f"must be true or false, got {shown(value)}.")
+        return default
+
     def text(self, key: str, most: int, default: str | None = None) -> str:
         """One line of text that is not empty (unless that is its default) and not longer than `most`."""
         value = self.value(key, default)

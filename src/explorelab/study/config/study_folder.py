@@ -18,7 +18,8 @@ from explorelab.study.config.shared_files import files_of
 from explorelab.study.config.texts import FILES, filled, read_texts
 
 TABLES = (
-    "study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "advice", "database",
+    "study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "advice", "assessment",
+    "database",
 )  # fmt: skip
 MOST_SQUARES = 2500
 MOST_CHOICES = 1000
@@ -100,6 +101,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
         "completion": _completion(toml),
         "server": _server(toml),
         "advice": read_advice(toml, folder, tasks, task, n_trials),
+        "assessment": toml.table("assessment", known=("enabled",), needed=False).truth("enabled", Study.assessment),
         "database": database_of(toml, Study.database),
     }
 

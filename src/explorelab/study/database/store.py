@@ -258,9 +258,14 @@ def keep(connection: Connection, name: str, value: str) -> None:
     connection.execute(made.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": value}))
 
 
+def keep_first(connection: Connection, name: str, value: str) -> None:
+    """Store a setting unless it has a value."""
+    connection.execute(_insert(connection).values(name=name, value=value).on_conflict_do_nothing())
+
+
 def remembered(connection: Connection, name: str) -> str:
     """A secret of this database, created on first use."""
-    connection.execute(_insert(connection).values(name=name, value=secrets.token_hex(32)).on_conflict_do_nothing())
+    keep_first(connection, name, secrets.token_hex(32))
     return str(connection.execute(select(settings.c.value).where(settings.c.name == name)).scalar_one())
 
 

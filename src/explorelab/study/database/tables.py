@@ -189,6 +189,19 @@ payments = Table(
 )  # fmt: skip
 """Bonuses written to a payment file: nobody is in two files."""
 
+assessments = Table(
+    "assessments", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("block", Integer, nullable=False),  # the last block that was known
+    Column("n", Integer, nullable=False),  # choices in task blocks that were known
+    Column("maker", String(32), nullable=False),  # which agent and group, as a word
+    Column("made_at", Float, nullable=False),
+    Column("found", Text, nullable=False),  # JSON, see assessment/assessors.py
+    UniqueConstraint("person"),
+)  # fmt: skip
+"""The companion's last assessment of each person, for the researcher's page; the choices suffice to make it again."""
+
 deletions = Table(
     "deletions", metadata,
     Column("id", RowNumber, primary_key=True, autoincrement=True),

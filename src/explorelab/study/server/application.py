@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin.admin_routes import admin_router
 from explorelab.study.admin.office import Office
-from explorelab.study.advice.adviser_link import PROGRAM
-from explorelab.study.advice.desk import AdviceDesk
+from explorelab.study.advice import desk as advising
+from explorelab.study.assessment import assessment_desk as assessing
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, from_http, invalid, misshapen, refusal
 from explorelab.study.database.store import Store
@@ -46,20 +46,22 @@ def create_app(
     admin_password: str,
     public_origin: str = "",
     now: Callable[[], float] | None = None,
-    adviser: Sequence[str] = PROGRAM,
+    adviser: Sequence[str] = advising.PROGRAM,
+    assessor: Sequence[str] = assessing.PROGRAM,
 ) -> FastAPI:
     """The application for a study on its database; closing the application closes the database.
 
-    `adviser` is the program that computes advice.
+    `adviser` is the program that computes advice, `assessor` the one that assesses people for the researcher's page.
     """
     check_built()
 
     context = Context(study, store, now or told_clock())
-    pulse, desk = Pulse(store, context.now), AdviceDesk(context, adviser)
+    pulse, desk = Pulse(store, context.now), advising.AdviceDesk(context, adviser)
+    assessments = assessing.AssessmentDesk(context, assessor)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with pulse.beating(), desk.open():
+        async with pulse.beating(), desk.open(), assessments.open():
             yield
         store.close()
 
@@ -69,7 +71,7 @@ def create_app(
         redirect_slashes=False,
     )  # fmt: skip
     app.state.reception = Reception(context, desk)
-    app.state.office = Office(context, admin_password, public_origin, pulse.notices)
+    app.state.office = Office(context, admin_password, public_origin, pulse.notices, assessments)
     app.include_router(participant_router)
     app.include_router(admin_router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

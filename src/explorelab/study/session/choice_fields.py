@@ -228,7 +228,8 @@ FIELDS = (
     ChoiceField(
         name="advice_shown_ms", unit=MILLISECONDS, least=0, of_advice=True, asked=Milliseconds | None, default=None,
         column=Float, nullable=True,
-        description="From the start of the choice's clock until the suggestion was drawn; empty: it was not.",
+        description="From the start of the choice's clock until the suggestion was drawn (0: already before the clock was "
+        "restarted by a pause or a reload); empty: it was not.",
     ),
     ChoiceField(
         name="advice_seal", asked=Annotated[str, Field(max_length=64)] | None, default=None, files=(),

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
 from explorelab.study.database.store import remembered
-from explorelab.study.database.tables import Person, blocks, choices, consents, deletions, events, people
+from explorelab.study.database.tables import Person, assessments, blocks, choices, consents, deletions, events, people
 from explorelab.study.session.assignment import assign
 from explorelab.study.session.choice_fields import Cell
 from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, new_code, proven
@@ -165,7 +165,7 @@ def erased(connection: Connection, person: Person, by: str, now: float) -> int:
     """Delete everything about a person but the bare row, which prevents taking part again; returns how many choices."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == person.id)
     n_choices = int(connection.execute(counted).scalar_one())
-    for table in (choices, events, blocks, consents):
+    for table in (choices, events, blocks, consents, assessments):
         connection.execute(delete(table).where(table.c.person == person.id))
     _change(
         connection, person, stage=Stage.WITHDRAWN, cell=None, plan=None, terms=None, points=0.0, bonus=None, seed=0,

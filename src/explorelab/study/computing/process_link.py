@@ -1,4 +1,4 @@
-"""The server's side of a process that computes advice: starts it, sends it jobs, and starts it again if it dies."""
+"""The server's side of a process beside it: starts it, sends it jobs, and starts it again if it dies."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from explorelab.study.advice.messages import HEAD, READY, Answer, Job, Moment, packed
+from explorelab.study.computing.pipe import HEAD, READY, Job, Reply, packed
 
-PROGRAM = (sys.executable, "-P", "-m", "explorelab.study.advice.adviser_process")
 ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -31,17 +30,22 @@ LONGEST_PAUSE_S = 30.0
 log = logging.getLogger("explorelab.study")
 
 
+def program_of(module: str) -> tuple[str, ...]:
+    """The command that runs a module as a program."""
+    return (sys.executable, "-P", "-m", module)
+
+
 class BehindError(Exception):
     """The process is not there, or has too much to do."""
 
 
-class AdviserLink:
-    """One process, as long as the server runs."""
+class ProcessLink:
+    """One process, from `start` to `stop`. `what` it computes is for the log."""
 
-    def __init__(self, recipe: Any, program: Sequence[str] = PROGRAM) -> None:
-        self._recipe, self._program = packed(recipe), tuple(program)
+    def __init__(self, recipe: Any, program: Sequence[str], what: str) -> None:
+        self._recipe, self._program, self._what = packed(recipe), tuple(program), what
         self._to: asyncio.WriteTransport | None = None
-        self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._waiting: dict[int, asyncio.Future[Reply]] = {}
         self._numbers = count()
         self._task: asyncio.Task[None] | None = None
         self.life = 0
@@ -58,15 +62,21 @@ class AdviserLink:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self._task, self.is_ready = None, False
 
-    async def ask(self, moment: Moment) -> Answer:
-        """What the process answers, whenever it does."""
+    @property
+    def is_started(self) -> bool:
+        """Whether the process runs, or is about to."""
+        return self._task is not None
+
+    async def ask(self, asked: Any) -> Reply:
+        """What the process replies, whenever it does."""
         if self._to is None or self._to.is_closing() or self._to.get_write_buffer_size() > MOST_WAITING:
             raise BehindError
         number = next(self._numbers)
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            self._to.write(packed(Job(number, moment)))
+            self._to.write(packed(Job(number, asked)))
             return await future
         finally:
             self._waiting.pop(number, None)
@@ -79,9 +89,9 @@ class AdviserLink:
                 await self._live()
                 if self.is_ready:
                     pause_s = 1.0
-                log.error("The process that computes advice ended and is started again; until then there is none.")
+                log.error("The process that computes %s ended and is started again; until then there is none.", self._what)
             except Exception as error:
-                log.error("The process that computes advice cannot be started: %s.", error)
+                log.error("The process that computes %s cannot be started: %s.", self._what, error)
             self.is_ready = False
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
@@ -107,11 +117,11 @@ class AdviserLink:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 (size,) = HEAD.unpack(await reader.readexactly(HEAD.size))
-                answer: Answer = pickle.loads(await reader.readexactly(size))
-                if answer == READY:
+                reply: Reply = pickle.loads(await reader.readexactly(size))
+                if reply.number == READY.number:
                     self.is_ready = True
-                elif (future := self._waiting.get(answer.number)) is not None and not future.done():
-                    future.set_result(answer)
+                elif (future := self._waiting.get(reply.number)) is not None and not future.done():
+                    future.set_result(reply)
 
     def _over(self, process: subprocess.Popen[bytes]) -> None:
         """Nobody waits for this process any more, and nothing that it knows would be lost."""

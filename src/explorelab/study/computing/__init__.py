@@ -1,0 +1,1 @@
+"""Computing beside the server: in processes of their own, at low priority, off the path of a choice."""
