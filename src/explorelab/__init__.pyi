@@ -1,5 +1,7 @@
 from . import agents, tasks, theory
 from .agents import Agent
+from .agents.own.compose import agent
+from .agents.own.declared import parameter
 from .choices.formats.psych201 import write_psych201
 from .choices.joining import join_choices
 from .choices.reading import check_choices, choices_from_frame, read_choices
@@ -44,6 +46,7 @@ __all__ = [
     "InputError",
     "PrecisionWarning",
     "Task",
+    "agent",
     "agents",
     "assess",
     "automaton",
@@ -66,6 +69,7 @@ __all__ = [
     "load_fit",
     "load_wu2018",
     "loo_by_block",
+    "parameter",
     "predictive_check",
     "read_choices",
     "recover_models",

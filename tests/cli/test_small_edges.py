@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import explorelab as xl
+from explorelab.agents.agent_names import parsed
 from explorelab.choices.reading import choices_from_frame
-from explorelab.fitting.model import parsed, prepare
+from explorelab.fitting.model import prepare
 from tests.support.choice_files import tidy
 
 CHOICES = choices_from_frame(tidy(n_blocks=1, n_trials=12), {"arms": 4, "noise_var": 1.0})

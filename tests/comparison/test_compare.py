@@ -78,6 +78,8 @@ def test_a_condition_to_stay_within_is_checked_whatever_the_criterion(people):
 @pytest.mark.quick
 def test_one_model_is_no_comparison(people):
     with pytest.raises(InputError, match="at least 2 different agents"):
+        compare(people, ["delta-rule"])
+    with pytest.raises(InputError, match="delta-rule is given 2 times"):
         compare(people, ["delta-rule", "delta-rule"])
 
 

@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 
 import explorelab as xl
 from explorelab._support.counted import plural
+from explorelab.agents.agent_names import parsed
 from explorelab.choices.reading import read_choices
 from explorelab.choices.table import Choices
 from explorelab.choices.writing import write_choices
 from explorelab.cli.app import app
 from explorelab.comparison.compare import compare
 from explorelab.errors import InputError, InterruptedByUserError
-from explorelab.fitting.model import parsed
 from explorelab.recovery.demo_people import demo_population
 from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices

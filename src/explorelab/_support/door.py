@@ -158,6 +158,7 @@ _PLAIN = {
 _PLURALS = {
     "text": "names", "a whole number": "whole numbers", "a number": "numbers", "a dictionary by name": "dictionaries",
     "an agent, as ucb1() makes one": "agents", "a task, as bandit() makes one": "tasks",
+    "a parameter, as parameter() makes one": "parameters",
     "a fit, as fit() or load_fit() gives it": "fits",
 }  # fmt: skip
 _CLASSES = {
@@ -165,6 +166,7 @@ _CLASSES = {
     "Choices": ("explorelab.choices.table", "Choices", "Choices, as read_choices gives them"),
     "Companion": ("explorelab.companions.live", "Companion", "a companion, as companion() makes one"),
     "Habit": ("explorelab.agents.rules.habits", "Habit", "a Habit"),
+    "Parameter": ("explorelab.agents.parameters", "Parameter", "a parameter, as parameter() makes one"),
     "NoiseKind": ("explorelab.tasks.noise", "NoiseKind", "a NoiseKind"),
     "Task": ("explorelab.tasks.task", "Task", "a task, as bandit() makes one"),
     "pd.DataFrame": ("pandas", "DataFrame", "a pandas.DataFrame"),

@@ -13,7 +13,9 @@ from explorelab.agents.named import human, rivals, ucl
 from explorelab.agents.named.human import *  # noqa: F403
 from explorelab.agents.named.rivals import *  # noqa: F403
 from explorelab.agents.named.ucl import *  # noqa: F403
-from explorelab.agents.parameters import add_parameter
+from explorelab.agents.own.compose import agent
+from explorelab.agents.own.declared import parameter
+from explorelab.agents.parameters import Parameter, Units
 from explorelab.agents.registry import AGENTS
 from explorelab.agents.rules.habits import Habit, add_habit, with_habits
 
@@ -26,9 +28,12 @@ __all__ = [
     "Habit",
     "Learner",
     "Moment",
+    "Parameter",
     "Rule",
+    "Units",
     "add_habit",
-    "add_parameter",
+    "agent",
+    "parameter",
     "with_habits",
 ]
 # The named agents: each module lists its own.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TypedDict
 
-from explorelab._support import checks
 from explorelab.agents.builder_docs import summary_of
 from explorelab.agents.factors import Argument
-from explorelab.agents.registry import AGENTS, parameters_of
+from explorelab.agents.registry import AGENTS, parameters_of, source_of, split_name
 
 
 class Described(TypedDict):
@@ -21,12 +20,10 @@ class Described(TypedDict):
 
 def catalogue(name: str | None = None) -> list[Described]:
     """Name, description, parameters and defaults of every agent, or of one, ready for JSON."""
-    if name is not None:
-        checks.one_of("agent", name, AGENTS)
     return [
         {
             "name": agent,
-            "about": summary_of(AGENTS[agent]),
+            "about": summary_of(source_of(split_name(agent)[0]).build),
             "parameters": {key: _default(value) for key, value in parameters_of(agent).items()},
         }
         for agent in ([name] if name is not None else AGENTS)

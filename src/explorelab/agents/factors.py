@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from explorelab._support.checks import Unchecked
+from explorelab.errors import unknown_name
+
+if TYPE_CHECKING:
+    from explorelab.agents.parameters import Parameter
 
 type AnyArray = Any
 """A number or an array: of JAX inside compiled calls, of NumPy outside; no type has what both have."""
@@ -180,6 +184,22 @@ class Agent:
     """The shortest horizon for which the rule is defined."""
     free: tuple[str, ...] = ()
     """The parameters in which people differ, which a fit estimates by default."""
+    own_parameters: tuple[Parameter, ...] = ()
+    """What a user declared about parameters of their own; those of the package are in its table."""
+    origin: str = ""
+    """The file of a user's own agent, with its name there if that is known: my_model.py:two_rates."""
+    own: bool = True
+    """Whether it is a user's own: the package knows nothing of its parts."""
+
+    def with_values(self, **values: Argument) -> Agent:
+        """The same agent with other values of some parameters, as in `agent.with_values(temperature=2)`."""
+        if self.build is not None:
+            return self.build(**{**self.given, **values})
+        for name in values:
+            if name not in self.params:
+                raise unknown_name(f"parameter of {self.name}", name, self.params)
+        numbers = {name: np.asarray(value, float) for name, value in values.items()}
+        return replace(self, params={**self.params, **numbers}, given={**self.given, **values})
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={_short(value)}' for name, value in self.given.items())})"

@@ -9,7 +9,7 @@ are not parameters.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Unpack
 
@@ -17,9 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from explorelab._support import checks
-from explorelab._support.door import door
 from explorelab.agents.factors import Argument
-from explorelab.agents.scales import SCALES
 from explorelab.errors import InputError
 
 
@@ -32,6 +30,10 @@ class Units(NamedTuple):
     """The smallest distance between two arms."""
     extent: float
     """The largest distance between two arms."""
+
+
+UNIT = Units(0.0, 1.0, 1.0, 1.0)
+"""Rewards of mean 0 and standard deviation 1, arms one step apart: for values before there are data."""
 
 
 class Sought(NamedTuple):
@@ -315,9 +317,15 @@ def about(name: str) -> Parameter:
     return _KNOWN.get(name) or Parameter(name)
 
 
-def searchable() -> dict[str, Seek]:
-    """The search range of every parameter that can be free."""
-    return {name: row.seek for name, row in _KNOWN.items() if row.seek is not None}
+def searchable(own: Iterable[Parameter] = ()) -> dict[str, Seek]:
+    """The search range of every parameter that can be free; an agent's `own` parameters go before others of their name."""
+    rows = {**_KNOWN, **{row.name: row for row in own}}
+    return {name: row.seek for name, row in rows.items() if row.seek is not None}
+
+
+def declare(row: Parameter) -> None:
+    """Add a user's parameter to the table, in place of an earlier one of theirs with the same name."""
+    _ADDED[row.name] = row
 
 
 def value(name: str, given: Argument, **tighter: Unpack[checks.Bounds]) -> checks.Floats:
@@ -333,68 +341,6 @@ def value(name: str, given: Argument, **tighter: Unpack[checks.Bounds]) -> check
 def values(**given: Argument) -> dict[str, checks.Floats]:
     """The checked values of some parameters; None leaves an optional one out."""
     return {name: value(name, one) for name, one in given.items() if not (one is None and about(name).optional)}
-
-
-type Amount = float | Callable[[Units], float]
-
-
-@door
-def add_parameter(
-    name: str,
-    *,
-    centre: Amount,
-    spread: Amount,
-    low: Amount,
-    high: Amount,
-    scale: str = "real",
-    words: str = "",
-    symbol: str = "",
-    variance: bool = False,
-) -> None:
-    """Describe a parameter of your own, so that agents that have it can be fitted.
-
-    The amounts may be functions of the data's units instead of numbers, as in `centre=lambda units: 0.2 * units.reward_sd`.
-    You can add your own parameters again, with other settings.
-
-    Parameters
-    ----------
-    name
-        Name of the parameter.
-    centre
-        Centre of its normal prior, in natural units.
-    spread
-        Standard deviation of its prior, on the scale.
-    low, high
-        Bounds of the search, in natural units.
-    scale
-        Scale of the prior: "real", "log" or "logit".
-    words
-        Its name in reports; by default the name with spaces.
-    symbol
-        Its symbol in reports.
-    variance
-        Whether it has the unit of squared rewards.
-    """
-    if not name.isidentifier():
-        raise InputError(f"name must be a valid Python name, such as curiosity, got {checks.shown(name)}.")
-    if name in PARAMETERS:
-        raise InputError(
-            f"explorelab already has a parameter {name}, which means the same in every agent: choose another name."
-        )
-    checks.one_of("scale", scale, SCALES)
-    amounts = {"centre": centre, "spread": spread, "low": low, "high": high}
-    for what, amount in amounts.items():
-        if not callable(amount):
-            checks.scalar(f"{what} of {name}", amount)
-
-    def seek(units: Units) -> Sought:
-        numbers = {
-            what: float(checks.scalar(f"{what} of {name}", amount(units) if callable(amount) else amount))
-            for what, amount in amounts.items()
-        }
-        return Sought(scale, **numbers)
-
-    _ADDED[name] = Parameter(name, symbol, words, seek=seek, variance=variance)
 
 
 MOST = {"float32": 1e15, "float64": 1e140}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from explorelab._support.written_numbers import DIGITS
-from explorelab.cli.options import AsJson, Data, Seed, Task, check_targets, long_work
+from explorelab.cli.options import NAMED, AsJson, Data, Seed, Task, check_targets, long_work, one_agent
 
 Points = Annotated[int, typer.Option(help="Number of points that carry each person's posterior.")]
 
@@ -24,7 +24,7 @@ def assess(
     data: Data,
     task: Task = None,
     agent: Annotated[
-        str | None, typer.Option(help="Agent that models people; default: the group's, or stochastic-ucl.")
+        str | None, typer.Option(help=f"Agent that models people: {NAMED}; default: the group's, or stochastic-ucl.")
     ] = None,
     group: Annotated[
         Path | None, typer.Option(help="A saved fit of other people by em or nuts; default: a weak prior.")
@@ -48,7 +48,15 @@ def assess(
     fit = None if group is None else load_fit(group)
     choices = read_choices(data, task)
     with long_work():
-        found = run(choices, agent, fit, every=every, n_points=points, n_futures=futures, seed=seed)
+        found = run(
+            choices,
+            None if agent is None else one_agent(agent),
+            fit,
+            every=every,
+            n_points=points,
+            n_futures=futures,
+            seed=seed,
+        )
     page = write_minds(found, choices, out)
     if as_json:
         print(json.dumps(assessment_summary(found), allow_nan=False))
@@ -60,7 +68,7 @@ def assess(
 def forecast(
     data: Data,
     task: Task = None,
-    agent: Annotated[str, typer.Option(help="Agent that models people.")] = "roving-ucl",
+    agent: Annotated[str, typer.Option(help=f"Agent that models people: {NAMED}.")] = "roving-ucl",
     folds: Annotated[int, typer.Option(help="Number of folds of people; the group is learned outside each.")] = 10,
     points: Annotated[
         int, typer.Option(help="Number of points from the group, and from around each of several posteriors of a person.")
@@ -84,7 +92,7 @@ def forecast(
     check_targets(csv, figure=figure)
     choices = read_choices(data, task)
     with long_work():
-        found = run(choices, agent, n_folds=folds, n_points=points, n_starts=starts, seed=seed)
+        found = run(choices, one_agent(agent), n_folds=folds, n_points=points, n_starts=starts, seed=seed)
     if csv is not None:
         table = found[[name for name in found.data_vars if found[name].dims == ("participant",)]].to_dataframe()
         write_whole(csv, lambda path: table.reset_index().to_csv(path, index=False, float_format=DIGITS))

@@ -24,7 +24,12 @@ Data = Annotated[
 ]
 Task = Annotated[Path | None, typer.Option(help="TOML file describing the task; default: the one next to DATA.")]
 Starts = Annotated[int, typer.Option(help="Number of starting points per person.")]
+NAMED = "a name (see `explorelab agents`) or FILE.py:NAME, with habits and values as in stochastic-ucl+lapse:length_scale=0"
+"""How agents are named on the command line, wherever they are."""
 Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
+OfFit = Annotated[
+    str | None, typer.Option(metavar="FILE.py:NAME", help="The fit's agent, if it is your own and not where it was.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
 
 
@@ -66,6 +71,20 @@ def whole_summaries(app: typer.Typer) -> None:
     for group in app.registered_groups:
         if group.typer_instance is not None:
             whole_summaries(group.typer_instance)
+
+
+def one_agent(text: str) -> str:
+    """The agent that an option names; an error if there are several."""
+    from explorelab.agents.agent_names import one
+
+    return one(text)
+
+
+def several_agents(text: str) -> list[str]:
+    """The agents that an option lists, separated by commas."""
+    from explorelab.agents.agent_names import listed
+
+    return listed(text)
 
 
 def check_targets(*targets: Path | None, figure: Path | None = None) -> None:

@@ -11,7 +11,18 @@ import typer
 
 from explorelab._support.name_value import Written
 from explorelab._support.written_numbers import DIGITS
-from explorelab.cli.options import AsJson, Data, Seed, Starts, Task, check_targets, long_work
+from explorelab.cli.options import (
+    NAMED,
+    AsJson,
+    Data,
+    Seed,
+    Starts,
+    Task,
+    check_targets,
+    long_work,
+    one_agent,
+    several_agents,
+)
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,9 +109,7 @@ def phenotypes(
 def fit(
     data: Data,
     task: Task = None,
-    agent: Annotated[
-        str, typer.Option(help="Name of the agent, with any habits after plus signs, as in stochastic-ucl+travel+lapse.")
-    ] = "stochastic-ucl",
+    agent: Annotated[str, typer.Option(help=f"Agent: {NAMED}.")] = "stochastic-ucl",
     method: Annotated[
         str, typer.Option(help="ml, map, em (prior learned from the group) or nuts (fully Bayesian).")
     ] = "map",
@@ -150,7 +159,7 @@ def fit(
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "n_starts": starts, "seed": seed, **given}
     try:
         with long_work():
-            tree = run(choices, agent, method, **settings)  # type: ignore[arg-type]
+            tree = run(choices, one_agent(agent), method, **settings)  # type: ignore[arg-type]
     except ConvergenceError as failed:
         if not keep:
             _set_aside(failed, out)
@@ -181,7 +190,7 @@ def compare(
     data: Data,
     task: Task = None,
     agents: Annotated[
-        str, typer.Option(help="Comma-separated names; fix parameters as in stochastic-ucl:length_scale=0.")
+        str, typer.Option(help=f"Comma-separated agents, each {NAMED}.")
     ] = "random-choice,win-stay-lose-shift,kalman-ucb,stochastic-ucl,stochastic-ucl+stay+lapse",
     criterion: Annotated[
         str | None,
@@ -207,7 +216,7 @@ def compare(
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"criterion": criterion, "method": method, "within": within, "n_starts": starts, "seed": seed}
     with long_work():
-        tree = run(choices, _list(agents) or [], **settings)
+        tree = run(choices, several_agents(agents), **settings)
     if out is not None:
         save_fit(tree, out)
     if csv is not None:
@@ -225,9 +234,7 @@ def report(
     out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("report.html"),
     agents: Annotated[
         str | None,
-        typer.Option(
-            help="Comma-separated names; fix parameters as in stochastic-ucl:length_scale=0. Default: a standard set."
-        ),
+        typer.Option(help=f"Comma-separated agents, each {NAMED}. Default: a standard set."),
     ] = None,
     agent: Annotated[str | None, typer.Option(help="Agent whose parameters are reported; default: the best one.")] = None,
     method: Annotated[str, typer.Option(help="map, or em (prior learned from the group).")] = "map",
@@ -242,7 +249,9 @@ def report(
     """Write a one-page report: data, regret, fits, comparison, recovery, predictions, and a methods text to paste."""
     from explorelab.report.make import write_report as make
 
-    how: dict[str, Any] = {"task": task, "agents": _list(agents), "agent": agent, "method": method, "within": within}
+    compared = None if agents is None else several_agents(agents)
+    reported = None if agent is None else one_agent(agent)
+    how: dict[str, Any] = {"task": task, "agents": compared, "agent": reported, "method": method, "within": within}
     how |= {"n_starts": starts, "seed": seed, "quick": quick, "figures": figures}
     with long_work():
         page = make(data, out, **how)

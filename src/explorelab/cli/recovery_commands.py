@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from explorelab.cli.options import AsJson, Data, Seed, Task, check_targets, long_work
+from explorelab.cli.options import (
+    NAMED,
+    AsJson,
+    Data,
+    OfFit,
+    Seed,
+    Task,
+    check_targets,
+    long_work,
+    one_agent,
+    several_agents,
+)
 
 if TYPE_CHECKING:
     from explorelab.cli.recovery_runs import Refit
@@ -19,14 +30,22 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
+def _of_fit(agent: str | None) -> str | None:
+    return None if agent is None else one_agent(agent)
+
+
 def recover(
     data: Annotated[
         Path | None, typer.Option(help="Choices whose blocks the simulated people play; default: those of the fit.")
     ] = None,
     task: Task = None,
-    agent: Annotated[str | None, typer.Option(help="Agent whose parameters to recover; default: the fit's.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help=f"Agent whose parameters to recover: {NAMED}; default: the fit's.")
+    ] = None,
     like: Annotated[Path | None, typer.Option(help="A saved fit: take its parameters, method and search space.")] = None,
-    agents: Annotated[str | None, typer.Option(help="Recover models instead: comma-separated agents to tell apart.")] = None,
+    agents: Annotated[
+        str | None, typer.Option(help=f"Recover models instead: comma-separated agents to tell apart, each {NAMED}.")
+    ] = None,
     criterion: Annotated[str, typer.Option(help="Criterion for the best model: bic, aic or cv.")] = "bic",
     n: Annotated[int, typer.Option(help="Number of simulated people; with --agents, per agent.")] = 100,
     method: Annotated[str | None, typer.Option(help="ml, map or em; default: the fit's, or map.")] = None,
@@ -47,9 +66,10 @@ def recover(
     how: Refit = {"n_starts": starts, "noise": noise, "seed": seed}
     with long_work():
         if agents is None:
-            found = recovery_runs.recover(choices, agent, fit, n, method, **how)
+            wanted = None if agent is None else one_agent(agent)
+            found = recovery_runs.recover(choices, wanted, fit, n, method, **how)
         else:
-            found = recovery_runs.models(choices, agents, fit, n, method, criterion, **how)
+            found = recovery_runs.models(choices, several_agents(agents), fit, n, method, criterion, **how)
     recovery_runs.deliver(found, out, figure, as_json)
 
 
@@ -57,6 +77,7 @@ def predict(
     data: Data,
     fit: Annotated[Path, typer.Option(help="A saved fit of an agent to these choices.")],
     task: Task = None,
+    agent: OfFit = None,
     copies: Annotated[int, typer.Option(help="Number of times to simulate the whole group.")] = 100,
     noise: Annotated[str, typer.Option(help="Reward noise: gaussian, or integer (whole numbers).")] = "gaussian",
     seed: Seed = 0,
@@ -72,7 +93,7 @@ def predict(
     check_targets(out, figure=figure)
     choices = read_choices(data, task)
     with long_work():
-        found = recovery_runs.predict(choices, tree, copies, noise=noise, seed=seed)
+        found = recovery_runs.predict(choices, _of_fit(agent), tree, copies, noise=noise, seed=seed)
     recovery_runs.deliver(found, out, figure, as_json)
 
 
@@ -84,6 +105,7 @@ def latent(
         typer.Option(help="File to write: .csv (a row per trial), .parquet (a row per trial and arm) or .nc (everything)."),
     ],
     task: Task = None,
+    agent: OfFit = None,
 ) -> None:
     """Write the fitted agent's state before every trial: beliefs, limits, bonuses and choice probabilities."""
     from explorelab.choices.reading import read_choices
@@ -93,5 +115,5 @@ def latent(
     check_targets(out)
     choices = read_choices(data, task)
     with long_work():
-        recovery_runs.write_latent(choices, tree, out)
+        recovery_runs.write_latent(choices, _of_fit(agent), tree, out)
     print(f"Wrote {out}")

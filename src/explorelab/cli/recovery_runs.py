@@ -13,6 +13,7 @@ import xarray as xr
 
 from explorelab._support.files import write_whole
 from explorelab._support.written_numbers import JsonObject
+from explorelab.agents.agent_names import labelled
 from explorelab.choices.table import Choices
 from explorelab.cli.tables import recovery_tables
 from explorelab.errors import InputError
@@ -90,34 +91,40 @@ def recover(
 
 @_said_with_the_result()
 def models(
-    choices: Choices, agents: str, fit: xr.DataTree | None, n: int, method: str | None, criterion: str, **how: Unpack[Refit]
+    choices: Choices,
+    agents: list[str],
+    fit: xr.DataTree | None,
+    n: int,
+    method: str | None,
+    criterion: str,
+    **how: Unpack[Refit],
 ) -> Found:
     """Recover models; a given fit is used for its own agent, and its method for the others."""
-    names = [name.strip() for name in agents.split(",") if name.strip()]
+    names = list(labelled(agents))
     fits = {} if fit is None else {str(fit.attrs["agent"]): fit}
     if fit is not None and fit.attrs["agent"] not in names:
         raise InputError(f"the fit is of {fit.attrs['agent']}, which is not among the agents {', '.join(names)}.")
     method = method or ("map" if fit is None else str(fit.attrs["method"]))
-    result = recover_models(choices, names, fits, n, criterion=criterion, method=method, **how)
+    result = recover_models(choices, agents, fits, n, criterion=criterion, method=method, **how)
     return Found(result, recovery_figures.draw_models, recovery_summary.models_summary, recovery_tables.show_models)
 
 
 @_said_with_the_result()
-def predict(choices: Choices, fit: xr.DataTree | None, copies: int, **how: Unpack[Simulated]) -> Found:
+def predict(choices: Choices, agent: str | None, fit: xr.DataTree | None, copies: int, **how: Unpack[Simulated]) -> Found:
     """Run the predictive check of a fit."""
     assert fit is not None
-    result = predictive_check(choices, None, fit, copies, **how)
+    result = predictive_check(choices, agent, fit, copies, **how)
     return Found(
         result, predictive_figure.draw_predictive, recovery_summary.predictive_summary, recovery_tables.show_predictive
     )
 
 
 @_said_with_the_result()
-def write_latent(choices: Choices, fit: xr.DataTree | None, out: Path) -> None:
+def write_latent(choices: Choices, agent: str | None, fit: xr.DataTree | None, out: Path) -> None:
     """Write the latent variables of a fit; per arm only if the file format holds them."""
     assert fit is not None
     latent.check_ending(out)
-    found = latent.latent_variables(choices, None, fit, arms=out.suffix != ".csv")
+    found = latent.latent_variables(choices, agent, fit, arms=out.suffix != ".csv")
     latent.write_latent(found, out)
     recovery_tables.show_warning(found)
 

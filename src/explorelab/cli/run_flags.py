@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from explorelab._support.name_value import Written, name_and_value
+from explorelab.cli.options import NAMED, one_agent, several_agents
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class AgentFlags:
     config: Annotated[
         Path | None, typer.Option(help="TOML file with tables [agent], [task], [run], [sweep]; options override it.")
     ] = None
-    agent: Annotated[str | None, typer.Option("--agent", help="Name of the agent; see `explorelab agents`.")] = None
+    agent: Annotated[str | None, typer.Option("--agent", help=f"Agent: {NAMED}.")] = None
     parameter: Annotated[
         list[str] | None,
         typer.Option("--set", "-s", metavar="NAME=VALUE", help="Set a parameter of the agent; may be repeated."),
@@ -131,7 +132,9 @@ class RunFlags:
     keep: Annotated[Keep | None, typer.Option(help="What --save holds; auto keeps replicates if they fit.")] = None
 
 
-def settings_from(agent: AgentFlags, task: TaskFlags, run: RunFlags, sweep: Sequence[str] | None = None) -> RunSettings:
+def settings_from(
+    agent: AgentFlags, task: TaskFlags, run: RunFlags, sweep: Sequence[str] | None = None, agents: str | None = None
+) -> RunSettings:
     """The settings of the configuration file, if any, overridden by the options."""
     from explorelab.simulation.run_file import RunSettings, read_spec
 
@@ -139,7 +142,7 @@ def settings_from(agent: AgentFlags, task: TaskFlags, run: RunFlags, sweep: Sequ
     of_run = {name: str(value) if isinstance(value, StrEnum) else value for name, value in _given(run).items()}
     if "times" in of_run:
         of_run["times"] = _whole_numbers("--times", of_run["times"])
-    _fill_agent(settings.agent, agent)
+    _fill_agent(settings.agent, agent, agents)
     _fill_task(settings.task, _given(task))
     settings.run.update(of_run)
     settings.sweep.update(_swept(text) for text in sweep or [])
@@ -151,11 +154,18 @@ def _given(flags: RunFlags | TaskFlags) -> dict[str, Unchecked]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _fill_agent(table: TomlTable, flags: AgentFlags) -> None:
+def _fill_agent(table: TomlTable, flags: AgentFlags, agents: str | None) -> None:
+    if agents is not None:
+        for flag, given in (("--agent", flags.agent), ("--set", flags.parameter)):
+            if given:
+                raise InputError(f"{flag} is for one agent: with --agents, write values as in delta-rule:learning_rate=0.5.")
+        table.clear()
+        table["names"] = several_agents(agents)
     if flags.agent is not None:
-        if flags.agent != table.get("name", flags.agent):
+        name = one_agent(flags.agent)
+        if name != table.get("name", name) or "names" in table:
             table.clear()  # parameters of another agent mean nothing to this one
-        table["name"] = flags.agent
+        table["name"] = name
     table.update(name_and_value("--set", text) for text in flags.parameter or [])
 
 

@@ -19,7 +19,10 @@ def register(app: typer.Typer) -> None:
 
 
 def agents(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show only this agent.")] = None, as_json: AsJson = False
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Show only this agent: a name, or FILE.py:NAME.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List the agents, with their parameters and defaults."""
     from explorelab.agents.catalogue import catalogue
@@ -36,6 +39,10 @@ def agents(
 def simulate(
     *,
     agent: AgentFlags,
+    agents: Annotated[
+        str | None,
+        typer.Option(help="Several agents, separated by commas, on the same random numbers; each as after --agent."),
+    ] = None,
     sweep: Annotated[
         list[str] | None, typer.Option(metavar="NAME=V1,V2,...", help="Try several values of a parameter; may be repeated.")
     ] = None,
@@ -46,10 +53,10 @@ def simulate(
     figure: Annotated[Path | None, typer.Option(help="Draw regret with its bounds (.png, .svg or .pdf).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the full data set as netCDF.")] = None,
 ) -> None:
-    """Simulate an agent on a task and report regret, transitions, transition cost and visits."""
+    """Simulate agents on a task and report regret, transitions, transition cost and visits."""
     from explorelab.cli import simulation_runs
 
-    settings = settings_from(agent, task, run, sweep)
+    settings = settings_from(agent, task, run, sweep, agents)
     check_targets(csv, save, figure=figure)
     with long_work():
         played = simulation_runs.play(settings, few_times=as_json, statistics=save is None)

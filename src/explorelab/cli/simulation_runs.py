@@ -15,7 +15,7 @@ from explorelab._support.written_numbers import DIGITS
 from explorelab.agents import Agent
 from explorelab.cli.tables.run_tables import show_runs
 from explorelab.errors import PrecisionWarning
-from explorelab.simulation.run_file import RunSettings, build_agent, build_task, check_run
+from explorelab.simulation.run_file import RunSettings, build_agent, build_agents, build_task, check_run
 from explorelab.simulation.simulate import simulate
 from explorelab.simulation.summary import summary, tidy
 from explorelab.tasks import Task
@@ -23,9 +23,9 @@ from explorelab.theory.agent_bounds import regret_bounds
 
 
 class Played(NamedTuple):
-    """A simulation with its agent and task."""
+    """A simulation with its agent (or agents) and task."""
 
-    agent: Agent
+    agent: Agent | list[str | Agent]
     task: Task
     runs: xr.Dataset
     swept: bool
@@ -33,7 +33,7 @@ class Played(NamedTuple):
 
 def play(settings: RunSettings, *, few_times: bool, statistics: bool) -> Played:
     """Simulate; by default `few_times` reports at only a few times, and `statistics` keeps no replicates."""
-    agent, task, how = build_agent(settings.agent), build_task(settings.task), check_run(settings.run)
+    agent, task, how = build_agents(settings.agent), build_task(settings.task), check_run(settings.run)
     if few_times:
         how = {"times": _few_times(how["horizon"]), "visits": "times"} | how
     if statistics:
@@ -60,12 +60,14 @@ def deliver(played: Played, csv: Path | None, figure: Path | None, save: Path | 
 
 
 def _draw(played: Played, figure: Path) -> None:
-    """Draw the figure, with bounds unless it shows a sweep, where each setting has its own."""
+    """Draw the figure, with bounds unless it shows a sweep or several agents, where each has its own."""
     from explorelab.plots.regret_figure import regret_figure
     from explorelab.plots.style import write_figure
 
     agent, task, runs, swept = played
-    beside = None if swept else regret_bounds(agent, task, runs.attrs["horizon"], times=runs.time.values.tolist())
+    beside = None
+    if isinstance(agent, Agent) and not swept:
+        beside = regret_bounds(agent, task, runs.attrs["horizon"], times=runs.time.values.tolist())
     write_figure(lambda: regret_figure(runs, beside), figure, dpi=150)
 
 

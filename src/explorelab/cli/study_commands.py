@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from explorelab.cli.options import Seed, long_work
+from explorelab.cli.options import NAMED, Seed, long_work, several_agents
 
 study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=True)
 
@@ -96,6 +96,10 @@ def pilot(
     people: Annotated[int, typer.Option(min=1, help="Number of robots.")] = 20,
     url: Annotated[str, typer.Option(help="Address of a running server; by default one is started for the robots.")] = "",
     seed: Seed = 0,
+    agents: Annotated[
+        str | None,
+        typer.Option(help=f"Comma-separated agents for the robots in turn, each {NAMED}; default: a mixture like people."),
+    ] = None,
     follow: Annotated[
         float | None,
         typer.Option(
@@ -112,8 +116,9 @@ def pilot(
     if link:
         typer.echo(pilot_runs.links(folder, url))
         return
+    played = None if agents is None else several_agents(agents)
     with long_work():
-        summary = pilot_runs.pilot(folder, people, url, seed, follow)
+        summary = pilot_runs.pilot(folder, people, url, seed, follow, played)
     typer.echo(summary)
 
 

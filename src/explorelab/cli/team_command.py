@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from explorelab.cli.options import AsJson, Seed, check_targets, long_work
+from explorelab.cli.options import AsJson, OfFit, Seed, check_targets, long_work, one_agent
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def team(
         Path | None, typer.Option(help="A saved em or nuts fit to draw people from; default: the paper's phenotypes.")
     ] = None,
     group: Annotated[Path | None, typer.Option(help="A saved em or nuts fit: what the adviser expects of people.")] = None,
+    agent: OfFit = None,
     policies: Annotated[str, typer.Option(help="Comma-separated policies of advice.")] = "impersonal,personal",
     follow: Annotated[str, typer.Option(help="Comma-separated probabilities of following a suggestion.")] = "0.3,0.6,0.9",
     n: Annotated[int, typer.Option(help="Number of simulated people of each kind.")] = 20,
@@ -38,11 +39,14 @@ def team(
     as_json: AsJson = False,
 ) -> None:
     """Simulate teams: a person alone, an adviser alone, and both, for each kind of person and policy of advice."""
+    from explorelab.agents.agent_names import agent_of
     from explorelab.companions.team.simulate_team import simulate_team
     from explorelab.fitting.fit_people import load_fit
 
     check_targets(out, figure=figure)
     played, chances = _task(task), _chances(follow)
+    if agent is not None:
+        agent_of(one_agent(agent))  # the fits find it by its name
     fits = [None if path is None else load_fit(path) for path in (people, group)]
     names = [name.strip() for name in policies.split(",") if name.strip()]
     with long_work():

@@ -19,7 +19,8 @@ import xarray as xr
 
 from explorelab._support.door import door
 from explorelab._support.files import check_writable, read_tree, write_whole
-from explorelab.agents.registry import agent_named
+from explorelab.agents import Agent
+from explorelab.agents.own.saved import as_attributes, from_attributes
 from explorelab.choices.table import NOWHERE, Layout
 from explorelab.companions.live import Companion, begun, observed, started
 from explorelab.companions.past import Past, Trial
@@ -56,20 +57,22 @@ def save_companion(mind: Companion, path: str | os.PathLike[str]) -> None:
 
 
 @door
-def load_companion(path: str | os.PathLike[str]) -> Companion:
+def load_companion(path: str | os.PathLike[str], agent: str | Agent | None = None) -> Companion:
     """Read a companion that `save_companion` wrote, and replay what it had observed.
 
     Parameters
     ----------
     path
         File to read.
+    agent
+        The agent of the companion, if it is your own and not found where it was.
     """
     tree = read_tree(Path(path), "companion", "save_companion")
     if tree.attrs.get("kind") != KIND:
         raise InputError(f"{path}: expected a companion written by save_companion, got another kind of file.")
     task = _task_from(tree)
     settings = Settings(**json.loads(tree.attrs["settings"]))
-    mind = begun(_scene_from(tree), settings, int(tree.attrs["horizon"]), task)
+    mind = begun(_scene_from(tree, agent), settings, int(tree.attrs["horizon"]), task)
     return _replayed(mind, _past_from(tree), task)
 
 
@@ -86,14 +89,12 @@ def _replayed(mind: Companion, past: Past, task: Task | None) -> Companion:
 
 def _as_tree(mind: Companion) -> xr.DataTree:
     scene, layout = mind.scene, mind.scene.layout
-    try:
-        agent_named(scene.agent.name, **json.loads(_written(scene.agent.given)))
-    except InputError:
-        raise InputError(f"{scene.agent.name} cannot be saved: only agents that have a name in xl.agents can.") from None
+    kept = as_attributes(scene.agent)
+    if scene.agent.own and "agent_file" not in kept:
+        raise InputError(f"{scene.agent.name} cannot be saved: only agents of xl.agents and agents in files can.")
     attrs = {
         "kind": KIND,
-        "agent": scene.agent.name,
-        "given": _written(scene.agent.given),
+        **kept,
         "settings": json.dumps(mind.settings._asdict()),
         "horizon": mind.horizon,
         "layout": json.dumps([layout.n_arms, layout.noise_var, layout.shape, layout.name, layout.arm_names]),
@@ -115,8 +116,8 @@ def _written(values: Any) -> str:
     return json.dumps({name: np.asarray(value).tolist() for name, value in values.items()})
 
 
-def _scene_from(tree: xr.DataTree) -> Scene:
-    agent = agent_named(tree.attrs["agent"], **json.loads(tree.attrs["given"]))
+def _scene_from(tree: xr.DataTree, agent: str | Agent | None) -> Scene:
+    agent = from_attributes(tree.attrs, "the companion", agent)
     n_arms, noise_var, shape, name, arm_names = json.loads(tree.attrs["layout"])
     layout = Layout(
         n_arms,

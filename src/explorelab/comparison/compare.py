@@ -14,6 +14,7 @@ from explorelab._support.checks import Variables
 from explorelab._support.door import door
 from explorelab._support.written_numbers import Json
 from explorelab.agents import Agent
+from explorelab.agents.agent_names import check_together, labelled
 from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
 from explorelab.comparison.group import group_selection
@@ -106,13 +107,11 @@ def compare(
 
 
 def _named(agents: Sequence[str | Agent] | Mapping[str, str | Agent]) -> dict[str, str | Agent]:
-    if isinstance(agents, str):
-        agents = [agents]
-    if not isinstance(agents, Mapping):
-        agents = {each.name if isinstance(each, Agent) else str(each): each for each in agents}
-    if len(agents) < 2:
-        raise InputError(f"a comparison needs at least 2 different agents, got {', '.join(agents) or 'none'}.")
-    return dict(agents)
+    named = labelled(agents)
+    if len(named) < 2:
+        raise InputError(f"a comparison needs at least 2 different agents, got {', '.join(named) or 'none'}.")
+    check_together(named.values())
+    return named
 
 
 def _people(choices: Choices, fits: Mapping[str, xr.DataTree], folds: Mapping[str, xr.DataTree]) -> xr.Dataset:

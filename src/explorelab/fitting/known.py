@@ -13,7 +13,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab.agents import Agent
-from explorelab.agents.registry import agent_named
+from explorelab.agents.own.saved import from_attributes
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.bayes.convergence import warn_if_failed, warning_of
@@ -62,11 +62,7 @@ def known_from_fit(fit: xr.DataTree, agent: str | Agent | None = None) -> Known:
 def _agent_of(fit: object, agent: str | Agent | None) -> Agent:
     if not isinstance(fit, xr.DataTree) or "estimates" not in fit.children:
         raise InputError(f"fit must be the result of fit or load_fit, got {checks.shown(fit)}.")
-    fitted = str(fit.attrs["agent"])
-    name = agent.name if isinstance(agent, Agent) else agent
-    if name is not None and name != fitted:
-        raise InputError(f"the fit is of {fitted}, not of {name}.")
-    return agent if isinstance(agent, Agent) else agent_named(fitted, **json.loads(fit.attrs["given"]))
+    return from_attributes(fit.attrs, "the fit", agent)
 
 
 def _space_of(fit: xr.DataTree) -> Space:

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from explorelab._support import checks
-from explorelab._support.name_value import Written, name_and_value
 from explorelab.agents import Agent
+from explorelab.agents.agent_names import parsed
 from explorelab.agents.factors import Argument, Params
 from explorelab.agents.named.ucl import PRIOR
+from explorelab.agents.own.compose import suited
 from explorelab.agents.parameters import Units, check_range, searchable
 from explorelab.agents.registry import agent_named, assumes_noise, parameters_of
 from explorelab.choices.table import Choices
@@ -31,19 +32,6 @@ class Fitted(NamedTuple):
     data: Data
     space: Space
     """Search range of each free parameter."""
-
-
-class Named(NamedTuple):
-    """An agent's name and the values fixed in it."""
-
-    name: str
-    fixed: dict[str, Written | list[Written]]
-
-
-def parsed(text: str) -> Named:
-    """Split text such as name:parameter=value:parameter=value into the agent's name and its values."""
-    name, *settings = text.strip().split(":")
-    return Named(name, dict(name_and_value("a value in an agent's name", setting) for setting in settings))
 
 
 def prepare(
@@ -66,13 +54,15 @@ def prepare(
         raise InputError(f"choices must be the result of read_choices, got {type(choices).__name__}.")
     fixed = dict(fixed or {})
     check_range({"rewards": choices.reward[choices.observed]}, "float64")
+    known_rows = choices if seen is None else choices.rows(seen)
     if isinstance(agent, str):
         agent, given = parsed(agent)
         fixed = given | fixed
-    known_rows = choices if seen is None else choices.rows(seen)
-    built = agent if isinstance(agent, Agent) else named(known_rows, agent, fixed)
-    if isinstance(agent, Agent) and fixed:
-        raise InputError("fixed is only for an agent given by name; an agent that is already built has its values.")
+        built = named(known_rows, agent, fixed)
+    else:
+        built = suited(agent.with_values(**fixed) if fixed else agent, units_of(known_rows)) if agent.own else agent
+        if fixed and not agent.own:
+            raise InputError("fixed is only for an agent given by name; an agent that is already built has its values.")
     _check_places(built, choices)
     if choices.n_trials < built.least_horizon:
         raise InputError(f"{built.name} needs blocks of at least {built.least_horizon} trials, got {choices.n_trials}.")
@@ -87,7 +77,7 @@ def prepare(
             raise InputError(f"{name} cannot be free: it has a value for each arm.")
     _check_noise(built, choices, names)
     known = {name: np.asarray(value, np.float64) for name, value in params.items() if name not in names}
-    sought = space_for(names, known_rows, space)
+    sought = space_for(names, known_rows, space, built.own_parameters)
     with jax.enable_x64(True):
         fixed_values = jax.tree.map(jnp.asarray, known)
         data = Data(blocks_of(choices), ways_of(choices.layout), fixed_values, origin_of(sought))
@@ -98,6 +88,9 @@ def named(choices: Choices, name: str, fixed: Mapping[str, Argument]) -> Agent:
     """The named agent with values that suit the data, as starting values of its free parameters."""
     units = units_of(choices)
     known = parameters_of(name)
+    plain = agent_named(name)
+    if plain.own:
+        return suited(plain.with_values(**fixed), units)
     given = {key: value for key, value in _typical(units, choices).items() if key in known and key not in fixed}
     if "prior_cov" in fixed or np.any(np.asarray(fixed.get("prior_var", 0.0), dtype=object) == np.inf):
         given = {key: value for key, value in given.items() if key not in ("length_scale", "prior_var")}

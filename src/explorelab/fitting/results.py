@@ -14,6 +14,7 @@ import xarray as xr
 from scipy.stats import norm
 
 import explorelab
+from explorelab.agents.own.saved import as_attributes
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen, without_information
@@ -150,10 +151,9 @@ def as_tree(
 ) -> xr.DataTree:
     """A tree of the groups; its root says what was fitted to what, how, and with which versions."""
     root = xr.Dataset(attrs={
-        "agent": fitted.agent.name,
+        **as_attributes(fitted.agent),
         "free": ", ".join(dimension.name for dimension in fitted.space),
         "fixed": json.dumps({name: np.asarray(value).tolist() for name, value in fitted.data.fixed.items()}),
-        "given": json.dumps({name: np.asarray(value).tolist() for name, value in fitted.agent.given.items()}),
         "source": choices.source,
         "n_participants": choices.n_participants,
         "n_arms": choices.layout.n_arms,

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 from explorelab._support import checks
 from explorelab._support.rounding import spread
 from explorelab.agents.factors import AnyArray, Params
-from explorelab.agents.parameters import PARAMETERS, Units, searchable
+from explorelab.agents.parameters import PARAMETERS, Parameter, Units, searchable
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
@@ -108,8 +108,12 @@ def units_of(choices: Choices) -> Units:
     )
 
 
-def space_for(names: Sequence[str], choices: Choices, changes: Changes | None = None) -> Space:
+def space_for(
+    names: Sequence[str], choices: Choices, changes: Changes | None = None, own: Sequence[Parameter] = ()
+) -> Space:
     """The dimensions of these parameters in the units of these choices, with changes to any of their fields.
+
+    `own` are the parameters that a user's agent declares itself.
 
     Centres, spreads and bounds come from the rewards in `choices` and nothing else, so blocks to be left out must be left
     out here too.
@@ -119,13 +123,13 @@ def space_for(names: Sequence[str], choices: Choices, changes: Changes | None = 
         if name not in names:
             raise unknown_name("free parameter", name, names)
     units = units_of(choices)
-    return tuple(_changed(_dimension(name, units), changes.get(name, {})) for name in names)
+    return tuple(_changed(_dimension(name, units, own), changes.get(name, {})) for name in names)
 
 
-def _dimension(name: str, units: Units) -> Dimension:
-    known = searchable()
+def _dimension(name: str, units: Units, own: Sequence[Parameter]) -> Dimension:
+    known = searchable(own)
     if name not in known and name not in PARAMETERS:
-        raise InputError(f"{name} cannot be free: its search range is unknown. Define it with add_parameter({name!r}, ...).")
+        raise InputError(f"{name} cannot be free: its search range is unknown. Declare it with xl.parameter({name!r}, ...).")
     return Dimension(name, *checks.one_of("free parameter", name, known)(units))
 
 

@@ -67,6 +67,8 @@ def _far_above(mean: xr.DataArray, bounds: xr.Dataset | None, quantity: str) -> 
 
 
 def _title(runs: xr.Dataset, width: int = 115) -> str:
-    texts = [f"{runs.attrs['agent']}, {counted(runs.attrs['replicates'], 'replicate')}", runs.attrs["task"].strip("<>")]
+    replicates = counted(runs.attrs["replicates"], "replicate")
+    several = f"{counted(runs.sizes['agent'], 'agent')} on the same random numbers" if "agent" in runs.dims else ""
+    texts = [f"{several or runs.attrs['agent']}, {replicates}", runs.attrs["task"].strip("<>")]
     texts += [runs.attrs["note"]] if "note" in runs.attrs else []
     return "\n".join(text if len(text) <= width else text[: width - 1] + "…" for text in texts)

@@ -12,6 +12,7 @@ from explorelab._support import checks
 from explorelab._support.checks import Variables
 from explorelab._support.door import door
 from explorelab.agents import Agent
+from explorelab.agents.agent_names import check_together, labelled
 from explorelab.choices.table import Choices
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
@@ -95,9 +96,10 @@ def recover_models(
     n_data_sets = checks.whole("n_data_sets", n_data_sets, at_least=1, at_most=checks.MANY)
     n_people = checks.whole("n_people", n_people, at_least=1, at_most=checks.MANY)
     seed = checks.whole("seed", seed, at_least=0)
-    setting = _checked(choices, agents, criterion, Setting(method, criterion, n_starts, seed, progress))
-    known = _known(choices, agents, fits or {}, setting)
-    names = [each.agent.name for each in known]
+    named = _checked(choices, agents, criterion)
+    setting = Setting(method, criterion, n_starts, seed, progress)
+    known = _known(choices, named, fits or {}, setting)
+    names = list(named)
     values = np.zeros((len(known), len(known), n_data_sets, n_people))
     for g, source in enumerate(known):
         own = int(np.random.SeedSequence([seed, g]).generate_state(1)[0])
@@ -117,28 +119,29 @@ def recover_models(
         "people": n_people,
         "starts": n_starts,
     }
-    given = [each for each in known if each.agent.name in (fits or {})]
-    warned = [f"{each.agent.name}: {each.warning}" for each in given if each.warning]
+    given = [(name, each) for name, each in zip(names, known, strict=True) if name in (fits or {})]
+    warned = [f"{name}: {each.warning}" for name, each in given if each.warning]
     return result.assign_attrs(**told, seed=seed, source=choices.source, warning=" ".join(warned))
 
 
-def _checked(choices: Choices, agents: Sequence[str | Agent], criterion: str, setting: Setting) -> Setting:
+def _checked(choices: Choices, agents: Sequence[str | Agent], criterion: str) -> dict[str, str | Agent]:
+    """The agents by name."""
     checks.one_of("criterion", criterion, dict.fromkeys(CRITERIA, 0))
-    names = [agent.name if isinstance(agent, Agent) else str(agent) for agent in agents]
-    if isinstance(agents, str) or len(names) < 2 or len(set(names)) < len(names):
+    if isinstance(agents, str) or len(agents) < 2:
         raise InputError(f"model recovery needs at least 2 agents, each once, got {checks.shown(agents)}.")
+    named = labelled(agents)
+    check_together(agents)
     if criterion == "cv" and np.bincount(choices.participant).min() < 2:
         raise InputError("leaving one block out needs at least 2 blocks from every participant: use bic or aic.")
-    return setting
+    return named
 
 
 def _known(
-    choices: Choices, agents: Sequence[str | Agent], fits: Mapping[str, xr.DataTree], setting: Setting
+    choices: Choices, agents: Mapping[str, str | Agent], fits: Mapping[str, xr.DataTree], setting: Setting
 ) -> list[Known]:
     """What is known about each agent from its fit, which is made here if there are choices and none is given."""
     known = []
-    for agent in agents:
-        name = agent.name if isinstance(agent, Agent) else agent
+    for name, agent in agents.items():
         tree = fits.get(name)
         if tree is None and is_played(choices):
             how: dict[str, Any] = {"n_starts": setting.starts, "seed": setting.seed, "progress": setting.progress}

@@ -16,7 +16,6 @@ from explorelab.choices.reading import CheckReport
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import informative
-from explorelab.fitting.model import parsed
 from explorelab.regret.advice_effect import AdviceEffect
 from explorelab.report.report_agents import free_of
 from explorelab.report.report_settings import FEW_PEOPLE, Settings
@@ -154,10 +153,8 @@ def _compared(choices: Choices, settings: Settings, how: Refit) -> xr.DataTree:
     from explorelab.comparison.compare import compare
 
     within = settings.within if settings.criterion == "cv" else None
-    # By name, not as they were built from all choices: what nobody gave must follow each fold's own training blocks.
-    asked = {text: parsed(text) for text in settings.models}
-    agents, fixed = ({text: getattr(each, part) for text, each in asked.items()} for part in ("name", "fixed"))
-    return compare(choices, agents, fixed=fixed, criterion=settings.criterion, method=LEFT_OUT, within=within, **how)
+    # As asked for, not as they were built from all choices: what nobody gave must follow each fold's own training blocks.
+    return compare(choices, settings.asked, criterion=settings.criterion, method=LEFT_OUT, within=within, **how)
 
 
 def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> str:

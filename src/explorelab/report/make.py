@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from explorelab._support.door import door
 from explorelab._support.progress import steps
 from explorelab._support.whole_folders import nearest_folder, workshop
+from explorelab.agents import Agent
+from explorelab.agents.own.model_file import digest
+from explorelab.agents.own.saved import origin_of, written
 from explorelab.choices.reading import CheckReport, check_choices
 from explorelab.choices.table import Choices
 from explorelab.choices.task_file import AnyTask
@@ -31,8 +34,8 @@ def write_report(
     out: Path | str = "report.html",
     *,
     task: AnyTask = None,
-    agents: Sequence[str] | None = None,
-    agent: str | None = None,
+    agents: Sequence[str | Agent] | None = None,
+    agent: str | Agent | None = None,
     method: str = "map",
     within: str | None = None,
     n_starts: int = 10,
@@ -55,7 +58,8 @@ def write_report(
     task
         Description of the task if `choices` is a file, as in `read_choices`.
     agents
-        Names of the agents to compare, which may fix parameters ("stochastic-ucl:length_scale=0").
+        Agents to compare, or their names, which may fix parameters ("stochastic-ucl:length_scale=0") and name a file of your
+        own ("my_model.py:two_rates").
     agent
         The one of `agents` whose parameters are reported; by default the one with the most evidence.
     method
@@ -79,12 +83,14 @@ def write_report(
     step = steps(STEPS + 1, progress)
     found = analysed(read, settings, check, step, progress)
     step("Page and figures")
+    compared, reported = ",".join(map(written, settings.asked.values())), None if agent is None else written(agent)
     given = {
-        "task": _task_name(task), "agents": ",".join(settings.models), "agent": agent, "method": method, "within": within,
+        "task": _task_name(task), "agents": compared, "agent": reported, "method": method, "within": within,
         "starts": n_starts, "seed": seed, "quick": quick, "figures": None if figures is None else place.link("").rstrip("/"),
     }  # fmt: skip
     told = repeat.command(paths, place.page, given)
-    _write(found, place, told, {name: sha for path in paths for name, sha in _fingerprints(path, task).items()})
+    files = {name: sha for path in paths for name, sha in _fingerprints(path, task).items()}
+    _write(found, place, told, files | _model_files(settings.models.values()))
     return place.page
 
 
@@ -114,6 +120,12 @@ def _fingerprints(path: Path, task: AnyTask) -> dict[str, str]:
     named = tomllib.loads(beside.read_text(encoding="utf-8-sig")).get("task", {})
     more = [beside.parent / named[key] for key in ("means", "coordinates") if isinstance(named.get(key), str)]
     return {each.name: repeat.fingerprint(each) for each in (path, beside, *more) if each.is_file()}
+
+
+def _model_files(agents: Iterable[Agent]) -> dict[str, str]:
+    """The SHA-256 of each file with an agent of the user's own."""
+    files = {origin.partition(".py:")[0] + ".py" for each in agents if (origin := origin_of(each))}
+    return {Path(file).name: digest(file) for file in sorted(files)}
 
 
 def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> None:

@@ -6,16 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorelab.agents.registry import split_name
 from explorelab.agents.scales import SCALES
 from explorelab.fitting.identified import MOST_LEFT, TIED
-from explorelab.fitting.model import parsed
 from explorelab.plots.comparison_figure import STRONG
 from explorelab.plots.words import counted, joined, name_of, percent, plain
 from explorelab.regret.advice_effect import APART, OWN, SAME
 from explorelab.report.analysis import Analysis
 from explorelab.report.references import OF_AGENTS, Citations
-from explorelab.report.report_agents import free_of
+from explorelab.report.report_agents import base_of, fixed_in, free_of
 from explorelab.report.sections.data_section import arms, excluded, people, trials_a_block
 from explorelab.tasks.noise import noise_kind
 
@@ -92,10 +90,11 @@ def _advice(found: Analysis) -> str:
 def _agents(found: Analysis, cite: Citations) -> str:
     order, said = cite("wilson2019"), []
     for text, agent in found.settings.models.items():
-        base = split_name(parsed(text).name)[0]
+        reference = found.settings.asked[text]
+        base = base_of(reference)[0]
         source = f" {cite(OF_AGENTS[base])}" if base in OF_AGENTS else ""
         free = free_of(found.choices, agent)
-        given = joined(f"{name_of(name)} fixed at {value}" for name, value in parsed(text).fixed.items())
+        given = joined(f"{name_of(name)} fixed at {value}" for name, value in fixed_in(reference).items())
         has = "no free parameter" if not free else f"free: {', '.join(name_of(name) for name in free)}"
         said.append(f"{text.split(':')[0]}{source} ({'; '.join(part for part in (given, has) if part)})")
     return (

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from explorelab.agents import AGENTS, Agent
+from explorelab._support.name_value import Written
+from explorelab.agents import Agent
+from explorelab.agents.agent_names import check_together, labelled, parsed
 from explorelab.agents.builder_docs import summary_of
-from explorelab.agents.registry import split_name
+from explorelab.agents.registry import parts_of_name, source_of, split_name
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.fit_people import check_likelihood
-from explorelab.fitting.model import named, parsed, prepare
+from explorelab.fitting.model import prepare
 from explorelab.plots.words import with_paper_named
 
 PLACED = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl:length_scale=0", "stochastic-ucl")
@@ -21,20 +23,38 @@ NOWHERE = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl
 """The same where arms have no places and cannot be correlated."""
 
 
-def models_of(choices: Choices, names: Sequence[str] | None) -> dict[str, Agent]:
-    """The agents by their given names, ready to be fitted to these choices; each is renamed to its full name."""
-    texts = list(names or (PLACED if choices.layout.places is not None else NOWHERE))
-    texts = [text.strip() for text in texts if text.strip()]
-    if len(set(texts)) < 2:
-        raise InputError(f"a report compares at least 2 different agents, got {', '.join(texts) or 'none'}.")
+def asked_for(choices: Choices, references: Sequence[str | Agent] | None) -> dict[str, str | Agent]:
+    """The agents to compare by their names in the report, as they were asked for."""
+    wanted = list(references or (PLACED if choices.layout.places is not None else NOWHERE))
+    asked = labelled([each for each in wanted if isinstance(each, Agent) or each.strip()])
+    if len(asked) < 2:
+        raise InputError(f"a report compares at least 2 different agents, got {', '.join(asked) or 'none'}.")
+    check_together(asked.values())
+    return asked
+
+
+def models_of(choices: Choices, references: Sequence[str | Agent] | None) -> dict[str, Agent]:
+    """The agents by their names in the report, ready to be fitted to these choices; each is renamed to its full name."""
     models = {}
-    for text in texts:
-        name, fixed = parsed(text)
-        agent = named(choices, name, fixed)
-        agent = replace(agent, name=text, free=tuple(each for each in agent.free if each not in fixed))
+    for label, reference in asked_for(choices, references).items():
+        agent, fixed = prepare(choices, reference, free=()).agent, fixed_in(reference)
+        agent = replace(agent, name=label, free=tuple(each for each in agent.free if each not in fixed))
         check_likelihood(choices, prepare(choices, agent))
-        models[text] = agent
+        models[label] = agent
     return models
+
+
+def fixed_in(reference: str | Agent) -> dict[str, Written | list[Written]]:
+    """The values that a reference fixes."""
+    return {} if isinstance(reference, Agent) else parsed(reference).fixed
+
+
+def base_of(reference: str | Agent) -> tuple[str, tuple[str, ...]]:
+    """The name of the agent without habits and values, and its habits."""
+    if isinstance(reference, str):
+        return split_name(parsed(reference).name)
+    base, *habits = parts_of_name(reference.name)
+    return base, tuple(habits)
 
 
 def free_of(choices: Choices, agent: Agent) -> tuple[str, ...]:
@@ -42,10 +62,12 @@ def free_of(choices: Choices, agent: Agent) -> tuple[str, ...]:
     return tuple(dimension.name for dimension in prepare(choices, agent).space)
 
 
-def described(text: str) -> str:
+def described(reference: str | Agent) -> str:
     """What an agent does, from its docstring."""
-    name, fixed = parsed(text)
-    base, habits = split_name(name)
-    about = with_paper_named(summary_of(AGENTS[base]))
+    base, habits = base_of(reference)
+    build = reference.build if isinstance(reference, Agent) else source_of(base).build
+    about = with_paper_named(summary_of(build)) if build is not None else ""
+    about = about or "An agent of the authors' own."
     about += f" With the habits {', '.join(habits)}." if habits else ""
+    fixed = fixed_in(reference)
     return about + (f" Here with {', '.join(f'{key} = {value}' for key, value in fixed.items())}." if fixed else "")

@@ -9,11 +9,12 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab.agents import Agent
+from explorelab.agents.agent_names import label_of
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.comparison.left_out_blocks import check_within
 from explorelab.errors import InputError
 from explorelab.regret.observed import mean_of_arms
-from explorelab.report.report_agents import free_of, models_of
+from explorelab.report.report_agents import asked_for, free_of, models_of
 from explorelab.tasks.noise import NOISES
 
 METHODS = ("map", "em")
@@ -26,6 +27,9 @@ class Settings:
     """How everything in a report is computed."""
 
     models: Mapping[str, Agent]
+    """The agents that are compared, ready to be fitted to all choices."""
+    asked: Mapping[str, str | Agent]
+    """The same as they were asked for."""
     agent: str | None
     """The agent whose parameters are reported; None for the best by the criterion."""
     criterion: str
@@ -65,8 +69,8 @@ class Settings:
 
 def settings_for(
     choices: Choices,
-    agents: Sequence[str] | None,
-    agent: str | None,
+    agents: Sequence[str | Agent] | None,
+    agent: str | Agent | None,
     method: str,
     within: str | None,
     starts: int,
@@ -83,6 +87,7 @@ def settings_for(
         _check_within(choices, within, several)
     models = models_of(choices, agents)
     if agent is not None:
+        agent = label_of(agent)
         if agent not in models:
             raise InputError(f"agent must be one of those compared ({', '.join(models)}), got {agent!r}.")
         if not free_of(choices, models[agent]):
@@ -91,6 +96,7 @@ def settings_for(
         raise InputError(f"a report needs an agent with free parameters among those compared, got {', '.join(models)}.")
     return Settings(
         models=models,
+        asked=asked_for(choices, agents),
         agent=agent,
         criterion="cv" if several else "bic",
         method=method,

@@ -76,8 +76,8 @@ class Numbers(NamedTuple):
 
 
 def origin_of(agent: Agent, task: Task) -> float:
-    """The point from which this agent's rewards are measured; 0 for agents composed by hand, for which zero may matter."""
-    if agent.build is None:
+    """The point from which this agent's rewards are measured; 0 for agents of a user's own, for which zero may matter."""
+    if agent.own:
         return 0.0
     params = agent.params
     if "prior_mean" in params and np.all(np.isfinite(params.get("prior_var", 0.0))):
@@ -110,6 +110,8 @@ def counted_from(origin: float, params: Params) -> Params:
 
 def why_not(dtype: str, agent: Agent, task: Task, horizon: int) -> str | None:
     """A clause saying why this precision cannot be trusted with these numbers; None if it can."""
+    if agent.own and dtype == "float32":
+        return "agents of your own are tried out in double precision only"
     origin = origin_of(agent, task)
     given = {"noise_var": task.noise.var, **agent.params}
     numbers = Numbers(

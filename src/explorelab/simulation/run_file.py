@@ -1,7 +1,7 @@
 """Agents, tasks and runs described in plain tables, from a TOML file and the command line's options.
 
 [agent]
-name = "stochastic-ucl"
+name = "stochastic-ucl"     # or a file and a name in it, "my_model.py:two_rates"; or names = [...] for several agents
 prior_mean = 200
 prior_cov = "cov.csv"       # a file, relative to the TOML file, wherever a matrix or a vector is expected
 
@@ -75,6 +75,9 @@ def read_spec(path: Path) -> RunSettings:
     settings = RunSettings(**{name: toml.table(name) for name in TABLES})
     for table in (settings.agent, settings.task):
         table.replace_values({key: _beside(path, table[key]) for key in (*FILES_WANTED, *FILE_KEYS) if key in table})
+    for key in ("name", "names"):
+        if key in settings.agent:
+            settings.agent.replace_values({key: _agent_beside(path, settings.agent[key])})
     return settings
 
 
@@ -82,16 +85,48 @@ def _beside(path: Path, value: Unchecked) -> Unchecked:
     return str(path.parent / value) if isinstance(value, str) and (path.parent / value).is_file() else value
 
 
+def _agent_beside(path: Path, name: Unchecked) -> Unchecked:
+    """The name of an agent, with the path of its file from here if it lies beside the TOML file."""
+    if isinstance(name, list):
+        return [_agent_beside(path, each) for each in name]
+    file, colon, rest = str(name).partition(".py:")
+    return f"{path.parent / file}{colon}{rest}" if colon and (path.parent / f"{file}.py").is_file() else name
+
+
+def build_agents(table: Table) -> list[str | Agent] | Agent:
+    """The agent that a table describes, or the several that it names."""
+    if "names" not in table:
+        return build_agent(table)
+    from explorelab.agents.agent_names import agent_of
+
+    with told_where(table):
+        others = [key for key in table if key != "names"]
+        if others:
+            raise SettingError((others[0],), f"names is for several agents, and cannot have {others[0]} beside it.")
+        with about("names"):
+            if not isinstance(table["names"], list) or not table["names"]:
+                raise InputError(f"names must be a list of agents, got {checks.shown(table['names'])}.")
+            for each in table["names"]:
+                agent_of(str(each))
+        return [str(each) for each in table["names"]]
+
+
 def build_agent(table: Table) -> Agent:
     """The agent that a table describes: its name, and any of its parameters."""
     # Imported late: agents need JAX, and an error in the file should not wait for it.
+    from explorelab.agents.agent_names import parsed
     from explorelab.agents.registry import agent_named, parameters_of
 
     given = dict(table)
     name = given.pop("name", "deterministic-ucl")
     with told_where(table):
         with about("name"):
+            name, fixed = parsed(str(name))
             known = parameters_of(name)
+            for parameter in fixed:
+                if parameter not in known:
+                    raise unknown_name(f"parameter of {name}", parameter, known)
+        given = {**fixed, **given}
         for parameter, value in given.items():
             if parameter not in known:
                 raise SettingError((parameter,), str(unknown_name(f"parameter of {name}", parameter, known)))

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,12 +16,14 @@ from explorelab._support import checks
 from explorelab._support.checks import Variables
 from explorelab._support.counted import counted
 from explorelab._support.door import door
+from explorelab.agents.agent_names import agent_of, check_together, labelled
 from explorelab.agents.factors import Agent, AnyArray, Argument
 from explorelab.agents.parameters import about, check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning
 from explorelab.simulation.precision import means_of, why_not
 from explorelab.simulation.tiles import DEFAULT_MEMORY, Request, Result, run
+from explorelab.simulation.together import together
 from explorelab.tasks import Task
 from explorelab.tasks.changing import check_length
 from explorelab.tasks.recording import recording_times
@@ -35,7 +38,7 @@ type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
 
 @door
 def simulate(
-    agent: Agent,
+    agent: str | Agent | Sequence[str | Agent],
     task: Task,
     horizon: int,
     n_replicates: int = 1000,
@@ -50,7 +53,7 @@ def simulate(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Simulate an agent on a task: regret, reward, transitions, transition cost and visits over independent replicates.
+    """Simulate agents on a task: regret, reward, transitions, transition cost and visits over independent replicates.
 
     The result has the mean and standard error over replicates (`regret_mean`, `regret_se`, ...) at `times`, and visits of
     each arm. `regret` is expected regret, the sum of Delta_i over choices; `observed_regret` is m* t minus the rewards
@@ -60,10 +63,14 @@ def simulate(
     expected regret against the one arm with the highest sum of means (of those that were always on offer). The trajectories
     then have the `means` of each moment too.
 
+    A list of agents gives one data set with the dimension `agent`, on the same random numbers. Each agent's numbers are as
+    it has them alone; `regret_difference_mean`, `regret_difference_se` and the like compare it with the first agent,
+    replicate by replicate.
+
     Parameters
     ----------
     agent
-        Agent to simulate.
+        Agent to simulate, or its name, such as "delta-rule:learning_rate=0.5" or "my_model.py:two_rates"; or a list of them.
     task
         Task that it plays.
     horizon
@@ -93,8 +100,29 @@ def simulate(
     progress
         Whether to show a progress bar; by default only on a terminal.
     """
-    request = _checked(agent, task, horizon, n_replicates, seed, times, keep, visits, precision, device, memory)
-    names, grid, agents = _settings(agent, {} if sweep is None else sweep)
+    request = _checked(horizon, n_replicates, seed, times, keep, visits, precision, device, memory)
+    sweep = {} if sweep is None else sweep
+    if isinstance(agent, str | Agent):
+        return _alone(agent_of(agent), task, request, sweep, progress)
+    if not len(agent):
+        raise InputError("agent must be an agent or a list of agents, got an empty list.")
+    named = {label: agent_of(each) for label, each in labelled(agent).items()}
+    check_together(named.values())
+    kept = _what_fits(request, task, sum(len(_settings(each, sweep)[2]) for each in named.values()))
+    for each in named.values():
+        _check_fit(each, task, request.horizon)
+    # Differences between agents are taken run by run, so that every run's curve is needed meanwhile.
+    apart = dataclasses.replace(request, keep="trajectories" if kept == "trajectories" else "replicates")
+    return together(
+        {label: partial(_alone, each, task, apart, sweep, progress) for label, each in named.items()}, kept != "statistics"
+    )
+
+
+def _alone(
+    agent: Agent, task: Task, request: Request, sweep: Mapping[str, Sequence[Argument]], progress: bool | None
+) -> xr.Dataset:
+    """The runs of one agent."""
+    names, grid, agents = _settings(agent, sweep)
     request = dataclasses.replace(request, keep=_what_fits(request, task, len(agents)))
     for each in agents:
         _check_fit(each, task, request.horizon)
@@ -103,7 +131,7 @@ def simulate(
     for each in agents:
         check_range({"means": means_of(task, request.horizon), "the task's noise": task.noise.scale, **each.params}, dtype)
     if note.warns:
-        warnings.warn(note.text, PrecisionWarning, stacklevel=3)  # the caller of `simulate`, beyond its door
+        warnings.warn(note.text, PrecisionWarning, stacklevel=4)  # the caller of `simulate`, beyond its door
     results = _in_groups(agents, task, request, progress)
     return _dataset(agent, task, request, note.text, names, grid, results)
 
@@ -133,8 +161,6 @@ def _precision(agents: list[Agent], task: Task, request: Request) -> tuple[str, 
 
 
 def _checked(
-    agent: Agent,
-    task: Task,
     horizon: int,
     replicates: int,
     seed: int,

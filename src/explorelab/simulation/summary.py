@@ -20,11 +20,20 @@ def quantities_of(runs: xr.Dataset) -> list[str]:
     return [name for name in QUANTITIES if f"{name}_mean" in runs]
 
 
+def with_differences(runs: xr.Dataset) -> list[str]:
+    """The same and, of several agents, how much each differs from the first."""
+    names = quantities_of(runs)
+    return [*names, *(f"{name}_difference" for name in names if f"{name}_difference_mean" in runs)]
+
+
 def summary(runs: xr.Dataset) -> dict[str, Json]:
-    """Mean and standard error of every quantity at each recorded time, for each setting, ready for JSON."""
+    """Mean and standard error of every quantity at each recorded time, for each setting, ready for JSON.
+
+    Of several agents, each setting names its agent, and `..._difference` is the difference from the first.
+    """
     return {
         **{name: runs.attrs[name] for name in ("agent", "task", "horizon", "replicates", "seed", "precision")},
-        **{name: runs.attrs[name] for name in ("precision_note", "note") if name in runs.attrs},
+        **{name: runs.attrs[name] for name in ("precision_note", "note", "first") if name in runs.attrs},
         "settings": [{"sweep": setting, "times": _times(one)} for setting, one in each_setting(runs)],
     }
 
@@ -39,7 +48,7 @@ def each_setting(runs: xr.Dataset) -> Iterator[tuple[dict[str, Json], xr.Dataset
 
 def in_words(setting: dict[str, Json]) -> str:
     """The values of the swept parameters for a reader: temperature = 2, prior_mean = 30; empty without a sweep."""
-    return ", ".join(f"{name} = {_shown(value)}" for name, value in setting.items())
+    return ", ".join(str(value) if name == "agent" else f"{name} = {_shown(value)}" for name, value in setting.items())
 
 
 def _shown(value: object) -> str:
@@ -51,7 +60,8 @@ def _times(one: xr.Dataset) -> list[dict[str, Json]]:
     for time in one.time.values.tolist():
         now = one.sel(time=time)
         row: dict[str, Json] = {"time": time}
-        row |= {name: {"mean": _plain(now[f"{name}_mean"]), "se": _plain(now[f"{name}_se"])} for name in quantities_of(one)}
+        shown = with_differences(one)
+        row |= {name: {"mean": _plain(now[f"{name}_mean"]), "se": _plain(now[f"{name}_se"])} for name in shown}
         if "time" in one.visits_mean.dims or time == one.attrs["horizon"]:
             row["visits"] = {"mean": _plain(now.visits_mean), "se": _plain(now.visits_se)}
         rows.append(row)
@@ -68,10 +78,8 @@ def tidy(runs: xr.Dataset) -> pd.DataFrame:
     """One row per setting and time: means and standard errors, and visits of each arm where recorded."""
     parts = []
     for setting, one in each_setting(runs):
-        columns = {
-            "time": one.time.values,
-            **{f"{q}_{s}": one[f"{q}_{s}"].values for q in quantities_of(one) for s in ("mean", "se")},
-        }
+        shown = with_differences(one)
+        columns = {"time": one.time.values, **{f"{q}_{s}": one[f"{q}_{s}"].values for q in shown for s in ("mean", "se")}}
         frame = pd.DataFrame(columns)
         if "time" in one.visits_mean.dims:
             visits = pd.DataFrame(one.visits_mean.values, columns=[f"visits_mean_{arm}" for arm in one.arm.values])

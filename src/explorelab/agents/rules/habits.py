@@ -12,6 +12,7 @@ grid, its length is the number of squares passed. The first choice of a block st
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -192,5 +193,9 @@ def _rebuild(build_bare: Callable[..., Agent], habits: tuple[str, ...], values: 
         return with_habits(base, *habits, **{**values, **{name: given[name] for name in own & given.keys()}})
 
     # Lets `inspect` see the bare agent's own parameters too.
-    build.__wrapped__ = build_bare  # type: ignore[attr-defined]
+    bare = inspect.signature(build_bare)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    added = [inspect.Parameter(HABITS[name].parameter, kind, default=HABITS[name].default) for name in habits]
+    build.__signature__ = bare.replace(parameters=[*bare.parameters.values(), *added])  # type: ignore[attr-defined]
+    build.__doc__ = build_bare.__doc__
     return build

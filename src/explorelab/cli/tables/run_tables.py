@@ -39,8 +39,14 @@ SMALLEST_NUMBER, LARGEST_NUMBER = 0.005, 1e8
 
 
 def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
-    """Print regret, transitions and cost at a few times, and the most visited arms, for each setting."""
+    """Print regret, transitions and cost at a few times, and the most visited arms, for each setting.
+
+    Of several agents, one table has them all at the end.
+    """
     console = Console()
+    if "agent" in runs.dims:
+        _show_agents_together(console, runs)
+        return
     console.print(f"{runs.attrs['agent']} on {runs.attrs['task']}", highlight=False, markup=False)
     console.print(f"{counted(runs.attrs['replicates'], 'replicate')}, seed {runs.attrs['seed']}", highlight=False)
     for note in ("note", "precision_note"):
@@ -57,6 +63,28 @@ def show_runs(runs: xr.Dataset, n_rows: int = 8) -> None:
         headings: tuple[str, ...] = ("time", "regret", "se", "observed regret", "transitions", "cost")
         headings += ("against best fixed arm",) if changing else ()
         print_table(console, headings, rows, title=in_words(setting), caption=_most_visited(one), words=())
+
+
+def _show_agents_together(console: Console, runs: xr.Dataset) -> None:
+    """Print every agent at the end, with its difference from the first on the same random numbers."""
+    console.print(f"{counted(runs.sizes['agent'], 'agent')} on {runs.attrs['task']}", highlight=False, markup=False)
+    console.print(f"{counted(runs.attrs['replicates'], 'replicate')}, seed {runs.attrs['seed']}", highlight=False)
+    for note in ("note", "precision_note"):
+        if note in runs.attrs:
+            console.print(runs.attrs[note], highlight=False)
+    names = ("regret", "regret_difference", "observed_regret", "transitions", "cost")
+    rows = []
+    for setting, one in each_setting(runs.isel(time=[-1])):
+        now = one.isel(time=0)
+        numbers = [v for name in names for v in (now[f"{name}_mean"], now[f"{name}_se"])]
+        shown = [_number(float(v)) for v in (*numbers[:4], numbers[4], numbers[6], numbers[8])]
+        rows.append([in_words(setting), *shown])
+    headings = ("agent", "regret", "se", "difference", "se", "observed regret", "transitions", "cost")
+    caption = (
+        f"at time {runs.time.values[-1]}; difference: regret minus that of {runs.attrs['first']}, replicate by replicate on "
+        "the same random numbers"
+    )
+    print_table(console, headings, rows, caption=caption, words=(0,))
 
 
 def _number(value: float) -> str:

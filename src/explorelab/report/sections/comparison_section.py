@@ -186,7 +186,11 @@ def _models(found: Analysis) -> Table:
     from explorelab.report.report_agents import free_of
 
     rows = [
-        (name, described(name), ", ".join(named(each) for each in free_of(found.choices, agent)) or "none")
+        (
+            name,
+            described(found.settings.asked[name]),
+            ", ".join(named(each) for each in free_of(found.choices, agent)) or "none",
+        )
         for name, agent in found.settings.models.items()
     ]
     return Table("What the agents do", ("agent", "what it does", "free parameters"), rows, (0, 1, 2))

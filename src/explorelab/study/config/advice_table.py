@@ -32,7 +32,7 @@ def read_advice(toml: TomlFile, folder: Path, tasks: Mapping[str, Task], task: T
     usual = Advice(arms=())
     advice = Advice(
         arms=arms,
-        agent=agent or None,
+        agent=_beside(folder, agent) or None,
         group=_group(table, folder),
         prior=_prior(table),
         from_choice=table.whole("from_choice", 1, n_trials, default=usual.from_choice),
@@ -51,6 +51,20 @@ def group_file(values: Mapping[str, Any]) -> str:
     table = values.get(TABLE)
     name = table.get("group", "") if isinstance(table, dict) else ""
     return name if isinstance(name, str) else ""
+
+
+def agent_file(values: Mapping[str, Any]) -> str:
+    """The file of the agent that a study.toml names; empty if it is one of the package's."""
+    table = values.get(TABLE)
+    name = table.get("agent", "") if isinstance(table, dict) else ""
+    file, colon, _ = name.partition(".py:") if isinstance(name, str) else ("", "", "")
+    return file + ".py" if colon else ""
+
+
+def _beside(folder: Path, agent: str) -> str:
+    """The agent, with the whole path of its file if that is in the study folder: other processes read it too."""
+    file, colon, rest = agent.partition(".py:")
+    return f"{(folder / file).resolve()}{colon}{rest}" if colon and (folder / f"{file}.py").is_file() else agent
 
 
 def _group(table: Table, folder: Path) -> Any:
@@ -83,12 +97,12 @@ def _prior(table: Table) -> Mapping[str, float] | None:
 
 def _check_companion(table: Table, advice: Advice, personal: bool, task: Task, n_trials: int) -> None:
     """Note what makes it impossible to estimate a person: an unknown agent, or a group of another agent or task."""
-    from explorelab.agents.registry import agent_named
+    from explorelab.agents.agent_names import agent_of
     from explorelab.companions.scene import check_companion
 
     try:
         if advice.agent is not None:
-            agent_named(advice.agent)
+            agent_of(advice.agent)
     except InputError as error:
         table.problem("agent", f"must be the name of an agent: {error}")
         return

@@ -13,11 +13,11 @@ _LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
 
 
 def files_of(
-    folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, object]], group: str = ""
+    folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, object]], advice: tuple[str, ...] = ()
 ) -> dict[str, bytes]:
-    """The contents of these study files, and of the files in its folder from which landscapes and the group are read."""
+    """The contents of these study files, and of the files in its folder that landscapes and advice are read from."""
     beside = [means for landscape in landscapes.values() if isinstance(means := landscape.get("means"), str)]
-    beside += [group] if group else []
+    beside += [file for file in advice if file]
     inside = [name for name in beside if _is_within(folder, name)]
     files = {name: (folder / name).read_bytes() for name in (*names, *inside)}
     return files | {"study.toml": without_database(files["study.toml"].decode("utf-8-sig")).encode()}

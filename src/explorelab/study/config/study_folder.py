@@ -10,7 +10,7 @@ from typing import Any
 from explorelab._support.toml_file import shown
 from explorelab.errors import InputError
 from explorelab.study.config.addresses import database_of, wrong_redirect
-from explorelab.study.config.advice_table import LONGEST, group_file, read_advice
+from explorelab.study.config.advice_table import LONGEST, agent_file, group_file, read_advice
 from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Payment, Server, Study
 from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml
 from explorelab.study.config.landscapes import read_landscape
@@ -53,7 +53,7 @@ def load_study(folder: Path) -> Study:
             f"{len(longest)}; use shorter names for timings and landscapes.",
         )
         problems.raise_if_any()
-    files = files_of(folder, FILES, toml.values["landscapes"], group_file(toml.values))
+    files = files_of(folder, FILES, toml.values["landscapes"], (group_file(toml.values), agent_file(toml.values)))
     return replace(study, texts=filled(study), unfilled=texts, files=files)
 
 

@@ -139,14 +139,22 @@ def cast(study: Study, n: int, seed: int, agents: Sequence[str | Agent] | None =
 
 def _built(agent: str | Agent, study: Study) -> Agent:
     """The agent, with values that suit the study's rewards if only a name is given."""
-    from explorelab.agents.registry import agent_named, parameters_of
+    from explorelab.agents.agent_names import agent_of, parsed
+    from explorelab.agents.own.compose import suited
+    from explorelab.agents.parameters import Units
+    from explorelab.agents.registry import parameters_of
 
     if not isinstance(agent, str):
         return agent
     means = np.concatenate([task.means for task in study.landscapes.values()])
     spread = float(means.std()) or 1.0
     typical = {"prior_mean": float(means.mean()), "prior_var": spread**2, "length_scale": 2.0, "temperature": spread / 4}
-    return agent_named(agent, **{name: value for name, value in typical.items() if name in parameters_of(agent)})
+    name = parsed(agent).name
+    built = agent_of(agent)
+    if built.own:
+        apart = max(study.width, study.height)
+        return suited(built, Units(typical["prior_mean"], spread, 1.0, float(apart)))
+    return agent_of(agent, **{key: value for key, value in typical.items() if key in parameters_of(name)})
 
 
 def _mixed(n: int, rng: np.random.Generator) -> list[Agent]:

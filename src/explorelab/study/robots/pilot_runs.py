@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from explorelab._support.counted import counted
@@ -13,17 +14,19 @@ from explorelab.study.robots.pilot import FOLLOW, Piloted, run_pilot
 from explorelab.study.server.serve import serving
 
 
-def pilot(folder: Path, people: int, url: str, seed: int, follow: float | None = None) -> str:
+def pilot(
+    folder: Path, people: int, url: str, seed: int, follow: float | None = None, agents: Sequence[str] | None = None
+) -> str:
     """Run the robots and return a summary of what they did."""
     study, key = _key_of(folder)
     if follow is not None and study.advice is None:
         raise InputError(f"--follow is for studies with advice, but {folder / 'study.toml'} has no table [advice].")
     following = FOLLOW if follow is None else follow
     if url:
-        done = run_pilot(url, study, people=people, seed=seed, pilot_key=key, follow=following)
+        done = run_pilot(url, study, people=people, seed=seed, pilot_key=key, agents=agents, follow=following)
     else:
         with serving(folder, with_advice=True) as own:
-            done = run_pilot(own, study, people=people, seed=seed, pilot_key=key, follow=following)
+            done = run_pilot(own, study, people=people, seed=seed, pilot_key=key, agents=agents, follow=following)
     return "\n".join(_summary(done))
 
 

@@ -51,17 +51,15 @@ def _forgotten_afterwards():
 
 @pytest.fixture
 def added():
-    xl.agents.add_parameter(
+    xl.parameter(
         "hope",
-        centre=lambda units: units.reward_centre,
+        typical=lambda units: units.reward_centre,
         spread=lambda units: 2 * units.reward_sd,
         low=-20,
         high=20,
         symbol="h",
     )
-    xl.agents.add_parameter(
-        "curiosity", scale="log", centre=1, spread=1.0, low=0.01, high=100.0, words="thirst for knowledge"
-    )
+    xl.parameter("curiosity", scale="log", typical=1, spread=1.0, low=0.01, high=100.0, words="thirst for knowledge")
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +105,17 @@ def test_reports_call_it_as_they_are_told(added):
 
 
 def test_it_may_be_added_again(added):
-    xl.agents.add_parameter("hope", centre=0.0, spread=3.0, low=-9.0, high=9.0)
+    xl.parameter("hope", typical=0.0, spread=3.0, low=-9.0, high=9.0)
     assert searchable()["hope"](Units(5.0, 1.0, 1.0, 1.0)) == ("real", 0.0, 3.0, -9.0, 9.0)
 
 
 def test_a_free_parameter_without_a_row_is_told_how_to_get_one(people):
     agent = replace(AGENT, params={**AGENT.params, "pluck": 1.0})
-    with pytest.raises(InputError, match=r"pluck cannot be free: .* add_parameter\('pluck'"):
+    with pytest.raises(InputError, match=r"pluck cannot be free: .* xl.parameter\('pluck'"):
         prepare(people, agent, free=["pluck"])
 
 
-GOOD = {"centre": 1.0, "spread": 1.0, "low": 0.5, "high": 2.0}
+GOOD = {"typical": 1.0, "spread": 1.0, "low": 0.5, "high": 2.0}
 
 
 @pytest.mark.parametrize(
@@ -127,22 +125,21 @@ GOOD = {"centre": 1.0, "spread": 1.0, "low": 0.5, "high": 2.0}
         ("two words", {}, "a valid Python name"),
         ("pluck", {"scale": "sqrt"}, "unknown scale 'sqrt'"),
         ("pluck", {"low": np.nan}, "low of pluck must not contain NaN"),
+        ("pluck", {"low": 3.0}, "low below high"),
+        ("pluck", {"typical": 0.1}, "its typical value between them"),
+        ("pluck", {"spread": 0.0}, "spread of pluck must be above 0"),
+        ("pluck", {"spread": None}, "pluck needs a spread"),
+        ("pluck", {"low": -1.0, "scale": "log"}, "low of pluck on the scale 'log' must be above 0"),
+        ("pluck", {"typical": 1.0, "scale": "logit"}, "typical of pluck on the scale 'logit' must be above 0 and below 1"),
+        ("horizon", {}, "every agent is told horizon"),
     ],
 )
 def test_what_cannot_be_added_is_refused(name, changes, told):
     with pytest.raises(InputError, match=told):
-        xl.agents.add_parameter(name, **{**GOOD, **changes})
+        xl.parameter(name, **{**GOOD, **changes})
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"low": 3.0}, "low below high"),
-        ({"low": -1.0, "scale": "log"}, "log needs numbers above 0"),
-        ({"spread": lambda units: "x"}, "spread of courage must be a number"),
-    ],
-)
-def test_what_cannot_be_sought_is_refused_by_the_fit(people, changes, told):
-    xl.agents.add_parameter("courage", **{**GOOD, **changes})
-    with pytest.raises(InputError, match=told):
+def test_a_range_in_units_of_the_data_that_makes_no_sense_there_is_refused_by_the_fit(people):
+    xl.parameter("courage", **{**GOOD, "spread": lambda units: "x"})
+    with pytest.raises(InputError, match="spread of courage must be a number"):
         prepare(people, replace(AGENT, params={**AGENT.params, "courage": 1.0}), free=["courage"])
