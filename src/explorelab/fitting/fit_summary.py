@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from explorelab._support.written_numbers import JsonObject, finite_or_none
-from explorelab.fitting.identified import SILENT
+from explorelab.fitting.search.identified import SILENT
 
 
 def fit_summary(tree: xr.DataTree) -> JsonObject:
