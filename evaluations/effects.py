@@ -3,8 +3,8 @@
     python -m evaluations.effects                       # simulate, fit, write docs/effects-coverage.csv
     python -m evaluations.effects --n 40 --design within --out found.csv    # fewer data sets, of one design
 
-Each data set: 40 people play a four-armed bandit, in two groups (one block of 80 choices each), or all of them in two
-sessions (a block of 60 each). One of the two parameters of a delta rule differs between the conditions, and the other does
+Each data set: 40 people play a four-armed bandit, in two groups (one block of 80 choices each, or of 130 and 30 in turn), or
+all of them in two sessions (a block of 60 each). One of the two parameters of a delta rule differs between the conditions, and the other does
 not, in turn.
 Every process has a core of its own.
 """
@@ -26,13 +26,19 @@ import pandas as pd
 MEANS = (0.0, 0.5, 1.0, 1.5)
 NOISE_VAR = 1.0
 PEOPLE = 40
-TRIALS = {"between": 80, "within": 60}
+TRIALS = {"between": 80, "uneven": 130, "within": 60}
+FEW = 30
+"""With `uneven`, every second person makes only so many choices."""
 TYPICAL = {"learning_rate": 0.3, "temperature": 0.35}
 SD = {"learning_rate": 0.8, "temperature": 0.5}
 """Of people, on the parameter's own scale: logits and logarithms."""
 SLOPE_SD = {"learning_rate": 0.4, "temperature": 0.25}
 """Of people's own differences between sessions."""
-EFFECT = {"between": {"learning_rate": 0.8, "temperature": 0.5}, "within": {"learning_rate": 0.5, "temperature": 0.3}}
+EFFECT = {
+    "between": {"learning_rate": 0.8, "temperature": 0.5},
+    "uneven": {"learning_rate": 0.8, "temperature": 0.5},
+    "within": {"learning_rate": 0.5, "temperature": 0.3},
+}
 AGENT = "delta-rule:prior_mean=0"
 PAGE = Path(__file__).parents[1] / "docs" / "effects-coverage.csv"
 
@@ -41,9 +47,9 @@ def people(design: str, moved: str, seed: int):
     """Choices of 40 simulated people, in two groups or two sessions."""
     import explorelab as xl
 
-    rng = np.random.default_rng([seed, design == "within", moved == "temperature"])
-    second = np.repeat([0, 1], PEOPLE // 2) if design == "between" else np.tile([0, 1], PEOPLE)
-    who = np.arange(PEOPLE) if design == "between" else np.repeat(np.arange(PEOPLE), 2)
+    rng = np.random.default_rng([seed, [*TRIALS].index(design), moved == "temperature"])
+    second = np.tile([0, 1], PEOPLE) if design == "within" else np.repeat([0, 1], PEOPLE // 2)
+    who = np.repeat(np.arange(PEOPLE), 2) if design == "within" else np.arange(PEOPLE)
     params = {}
     for name, typical in TYPICAL.items():
         centre = np.log(typical / (1 - typical)) if name == "learning_rate" else np.log(typical)
@@ -56,20 +62,22 @@ def people(design: str, moved: str, seed: int):
     blank = xl.blank_choices(task, len(who), 1, horizon=TRIALS[design])
     played = xl.simulate_choices(blank, AGENT, params, seed=int(rng.integers(2**31)), progress=False)
     labels = tuple(f"p{i + 1}" for i in range(PEOPLE))
+    there = np.arange(TRIALS[design]) < np.where((design == "uneven") & (who % 2 == 1), FEW, TRIALS[design])[:, None]
     return replace(
         played,
         participants=labels,
         participant=who,
+        **{name: getattr(played, name) & there for name in ("observed", "scored", "present")},
         block=(second + 1 if design == "within" else np.ones(len(who), int)).astype(str),
         conditions={"condition": np.where(second, "b", "a").astype(object)},
     )
 
 
-def one(job: tuple[str, str, int]) -> list[dict[str, object]]:
+def one(job: tuple[str, str, int, bool]) -> list[dict[str, object]]:
     """Every method's answer on one data set, for both parameters."""
     import explorelab as xl
 
-    design, moved, seed = job
+    design, moved, seed, alone = job
     choices = people(design, moved, seed)
     fit = xl.fit(
         choices,
@@ -81,7 +89,7 @@ def one(job: tuple[str, str, int]) -> list[dict[str, object]]:
     )
     spread = dict(zip(fit["space"]["parameter"].values, fit["space"]["spread"].values, strict=True))
     rows: list[dict[str, object]] = []
-    single = _single(choices)
+    single = {} if alone else _single(choices)
     for line in xl.effects(fit).query("effect != 'Intercept'").itertuples():
         truth = EFFECT[design][line.parameter] if line.parameter == moved else 0.0
         unit = spread[line.parameter]
@@ -117,8 +125,8 @@ def _apart(choices):
 def _t_test(design: str, values: np.ndarray) -> dict[str, float]:
     from scipy.stats import ttest_ind, ttest_rel
 
-    a, b = (values[: PEOPLE // 2], values[PEOPLE // 2 :]) if design == "between" else (values[::2], values[1::2])
-    test = ttest_ind(b, a) if design == "between" else ttest_rel(b, a)
+    a, b = (values[::2], values[1::2]) if design == "within" else (values[: PEOPLE // 2], values[PEOPLE // 2 :])
+    test = ttest_rel(b, a) if design == "within" else ttest_ind(b, a)
     low, high = test.confidence_interval(0.95)
     return {"estimate": float(b.mean() - a.mean()), "se": np.nan, "low": low, "high": high, "p": float(test.pvalue)}
 
@@ -158,11 +166,13 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__)
     ask.add_argument("--n", type=int, default=500, help="data sets for each design and parameter")
     ask.add_argument("--design", choices=sorted(TRIALS), help="only this one")
+    ask.add_argument("--alone", action="store_true", help="without the t-tests")
     ask.add_argument("--out", type=Path, default=PAGE)
+    ask.add_argument("--rows", type=Path, help="also write every data set's answers to this file")
     ask.add_argument("--processes", type=int, default=None)
     told = ask.parse_args()
     designs = [told.design] if told.design else list(TRIALS)
-    jobs = [(design, moved, seed) for seed in range(told.n) for design in designs for moved in TYPICAL]
+    jobs = [(design, moved, seed, told.alone) for seed in range(told.n) for design in designs for moved in TYPICAL]
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
     spawn, began, rows = mp.get_context("spawn"), time.time(), []
     many = told.processes or len(cores)
@@ -173,7 +183,8 @@ def main() -> None:
                 print(f"{done} of {len(jobs)} after {time.time() - began:.0f} s", file=sys.stderr, flush=True)
     found = pd.DataFrame(rows)
     summary(found).round(4).to_csv(told.out, index=False)
-    found.to_csv(told.out.with_suffix(".all.csv"), index=False)
+    if told.rows is not None:
+        found.to_csv(told.rows, index=False)
     print(summary(found).round(3).to_string(index=False))
 
 

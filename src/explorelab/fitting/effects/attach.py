@@ -19,6 +19,7 @@ from explorelab.fitting.effects.formulas import (
     held_values,
     parsed,
 )
+from explorelab.fitting.empirical_bayes import ONE_PERSON
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Maps
 from explorelab.fitting.search.solve import limits
@@ -35,6 +36,8 @@ def with_effects(choices: Choices, fitted: Fitted, effects: Effects | None, shar
         return fitted
     if names and len({*together}) == len(names):
         raise InputError(f"people must differ in some free parameter, but {', '.join(names)} are all shared.")
+    if choices.n_participants < 2:
+        raise InputError(ONE_PERSON)
     formulas = parsed(effects, names) if effects is not None else None
     table = conditions_table(choices)
     one = Columns((INTERCEPT,), ("1",), np.ones((choices.n_rows, 1)))

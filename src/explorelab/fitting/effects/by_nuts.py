@@ -69,7 +69,7 @@ def sampled_table(choices: Choices, fitted: Fitted, drawn: Draw) -> xr.Dataset:
     names = [design.latents[i] for i in random]
     over = ("chain", "draw")
     variables: Variables = {
-        "effect": ((*over, "effect"), drawn.mean @ design.back.T),
+        "effects": ((*over, "effect"), drawn.mean @ design.back.T, {"long_name": "effects, standard units"}),
         "group_sd": ((*over, "latent"), drawn.sd[..., random]),
     }
     variables |= {name: ((*over, "participant"), drawn.z[..., i]) for i, name in zip(random, names, strict=True)}

@@ -77,7 +77,7 @@ def effects(
     covariance = weights @ table["covariance"].values @ weights.T
     se = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     if fit.attrs["method"] == "nuts":
-        draws = fit["posterior"].to_dataset()["effect"].values
+        draws = fit["posterior"].to_dataset()["effects"].values
         drawn = draws.reshape(-1, draws.shape[-1]) @ weights.T
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
         tested = {"above": (drawn > 0).mean(0)}
@@ -107,15 +107,15 @@ def _formulas(fit: xr.DataTree) -> Formulas:
 
 
 def _conditions(fit: xr.DataTree) -> pd.DataFrame:
-    return fit["conditions"].to_dataset().to_dataframe() if "conditions" in fit.children else pd.DataFrame()
+    """The conditions of every block; the index says who played it."""
+    table = fit["conditions"].to_dataset()
+    return pd.DataFrame(
+        {str(name): values.values for name, values in table.data_vars.items()}, table["row_participant"].values
+    )
 
 
 def _spreads(table: xr.Dataset) -> dict[str, float]:
     return dict(zip(table["of"].values.tolist(), table["sd"].values.tolist(), strict=True))
-
-
-def _of_person(table: xr.Dataset, chosen: np.ndarray) -> str:
-    return "within people" if table["within"].values[chosen].any() else "between people"
 
 
 def _columns(fit: xr.DataTree, table: xr.Dataset, formulas: Formulas) -> list[_Row]:
@@ -129,8 +129,8 @@ def _columns(fit: xr.DataTree, table: xr.Dataset, formulas: Formulas) -> list[_R
         if not is_value and INTERCEPT not in own:
             made = columns_of(parameter, formulas.of[parameter], conditions)
             is_value = bool(np.isin(made.values[:, made.names.index(column)], (0, 1)).all())
-        weights = np.eye(table.sizes["effect"])[k]
-        rows.append(_Row(parameter, column, _of_person(table, weights > 0), weights, is_value, str(terms[k])))
+        level = "within people" if table["within"].values[k] else "between people"
+        rows.append(_Row(parameter, column, level, np.eye(table.sizes["effect"])[k], is_value, str(terms[k])))
     return rows
 
 
@@ -148,13 +148,15 @@ def _contrasts(fit: xr.DataTree, table: xr.Dataset, formulas: Formulas, contrast
         levels = {str(value): value for value in sorted(conditions[condition].unique())}
         if len(levels) > SPREAD_OVER:
             raise InputError(f"{condition} has {len(levels)} values, too many to compare: it is a covariate.")
-        for level in chosen or {}:
-            if level not in levels:
-                raise unknown_name(f"level of {condition}", level, levels)
+        for label in chosen or {}:
+            if label not in levels:
+                raise unknown_name(f"level of {condition}", label, levels)
         for parameter, right in formulas.of.items():
             if condition in variables_of(parameter, right):
                 means = _means(table, conditions, condition, parameter, right, levels)
-                rows += _combined(table, parameter, condition, means, chosen)
+                varies = conditions[condition].groupby(level=0).nunique().max() > 1
+                level = "within people" if varies else "between people"
+                rows += _combined(table, parameter, condition, level, means, chosen)
     if not rows:
         raise InputError("contrasts must name a condition, got none.")
     return rows
@@ -176,10 +178,15 @@ def _means(
 
 
 def _combined(
-    table: xr.Dataset, parameter: str, condition: str, means: Mapping[str, np.ndarray], chosen: Mapping[str, float] | None
+    table: xr.Dataset,
+    parameter: str,
+    condition: str,
+    level: str,
+    means: Mapping[str, np.ndarray],
+    chosen: Mapping[str, float] | None,
 ) -> list[_Row]:
     def row(name: str, weights: np.ndarray, is_value: bool) -> _Row:
-        return _Row(parameter, name, _of_person(table, np.abs(weights) > 1e-9), weights, is_value, condition)
+        return _Row(parameter, name, level, weights, is_value, condition)
 
     if chosen is not None:
         total = float(sum(chosen.values()))
@@ -187,10 +194,10 @@ def _combined(
             raise InputError(
                 f"the weights of levels of {condition} must add up to 0 (a difference) or 1 (a mean), got {total:g}."
             )
-        name = " ".join(f"{'+' if weight > 0 else '-'} {abs(weight):g} {level}" for level, weight in chosen.items())
-        weights = sum((weight * means[level] for level, weight in chosen.items()), np.zeros(table.sizes["effect"]))
+        name = " ".join(f"{'+' if weight > 0 else '-'} {abs(weight):g} {label}" for label, weight in chosen.items())
+        weights = sum((weight * means[label] for label, weight in chosen.items()), np.zeros(table.sizes["effect"]))
         return [row(f"{condition}: {name.removeprefix('+ ')}", weights, abs(total - 1) <= 1e-9)]
-    alone = [row(f"{condition}: {level}", weights, True) for level, weights in means.items()]
+    alone = [row(f"{condition}: {label}", weights, True) for label, weights in means.items()]
     pairs = [row(f"{condition}: {b} against {a}", means[b] - means[a], False) for a, b in combinations(means, 2)]
     return alone + pairs
 

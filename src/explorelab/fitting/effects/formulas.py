@@ -126,7 +126,8 @@ def _evaluated(parameter: str, right: str, table: pd.DataFrame, other: pd.DataFr
 
     formula = f"{parameter} ~ {right}"
     try:
-        made = model_matrix(right, table, context={}, na_action="ignore")
+        with np.errstate(all="ignore"):
+            made = model_matrix(right, table, context={}, na_action="ignore")
         if not isinstance(made, ModelMatrix):
             raise InputError(f"{formula}: expected one right-hand side of columns joined by +, : and *.")
         spec = made.model_spec

@@ -17,15 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab._support import checks
-from explorelab.errors import InputError
 from explorelab.fitting.effects.design import Design
-from explorelab.fitting.empirical_bayes import ONE_PERSON, PSEUDO_PEOPLE, PSEUDO_SD
+from explorelab.fitting.empirical_bayes import PSEUDO_PEOPLE
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature
 from explorelab.fitting.search.best import Best, best_of_starts, with_prior
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import Ending, Problem, bends, endings, minimised, problems
 
+LEAST_SD = 0.1
+"""Spread of the pseudo-people: less than without effects, as too wide a group would make intervals of effects too wide."""
 MOST_INSIDE = 1000
 INSIDE_ENOUGH = 1e-5
 """An M step ends where the group moves by less than this, in standard units."""
@@ -80,8 +81,6 @@ def fit_effects(
     rounds = checks.whole("rounds", rounds, at_least=1, at_most=checks.MANY)
     design = fitted.design
     assert design is not None
-    if len(row_lists) < 2:
-        raise InputError(ONE_PERSON)
     each = with_prior(fitted, row_lists, prior=True)
     best = best_of_starts(fitted, each, starts, seed, "fitting", progress)
     group = Around(np.zeros(design.n_effects), np.eye(design.n_effects), np.diag(design.random.astype(float)))
@@ -98,6 +97,7 @@ def fit_effects(
         settled = moved[-1] < tolerance and number > 1
         if settled:
             break
+    z = np.where(design.random, z, design.of_person @ group.effects)
     bent = bends(fitted, each, z, progress)
     group = learned(design, _parabolas(bent, z, status), group)
     prior = problems(row_lists, design.of_person @ group.effects, np.linalg.inv(_loosened(design, group.spread)))
@@ -131,7 +131,7 @@ def learned(design: Design, at: Parabolas, group: Around) -> Around:
     """The likeliest group given everyone's parabola (restricted maximum likelihood, by expectation-maximisation)."""
     weights, n = design.of_person, len(at.pull)
     spread = group.spread
-    pseudo = PSEUDO_PEOPLE * PSEUDO_SD**2 * np.diag(design.random.astype(float))
+    pseudo = PSEUDO_PEOPLE * LEAST_SD**2 * np.diag(design.random.astype(float))
     for _ in range(MOST_INSIDE):
         effects, covariance, reach = _effects(weights, at, spread)
         mean = weights @ effects

@@ -63,7 +63,8 @@ def conditions_dataset(choices: Choices, design: Design) -> xr.Dataset:
     table = conditions_table(choices)
     formulas = parsed(design.text, None) if design.text else None
     used = sorted({name for p, right in (formulas.of if formulas else {}).items() for name in variables_of(p, right)})
-    return xr.Dataset({name: ("row", _plain(table[name])) for name in used})
+    who = np.array(choices.participants)[choices.participant]
+    return xr.Dataset({name: ("row", _plain(table[name])) for name in used}, {"row_participant": ("row", who)})
 
 
 def _plain(column: pd.Series) -> np.ndarray:
