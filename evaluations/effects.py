@@ -3,9 +3,9 @@
     python -m evaluations.effects                       # simulate, fit, write docs/effects-coverage.csv
     python -m evaluations.effects --n 40 --design within --out found.csv    # fewer data sets, of one design
 
-Each data set: 40 people play a four-armed bandit, in two groups (one block of 80 choices each, or of 130 and 30 in turn), or
-all of them in two sessions (a block of 60 each). One of the two parameters of a delta rule differs between the conditions, and the other does
-not, in turn.
+Each data set: 40 people play a four-armed bandit, in two groups (one block of 80 choices each, or of 130 and 30 in turn),
+or all of them in two sessions (a block of 60 each). One of the two parameters of a delta rule differs between the
+conditions, and the other does not, in turn.
 Every process has a core of its own.
 """
 

@@ -17,7 +17,7 @@ import explorelab
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen, without_information
-from explorelab.fitting.effects.design import Design
+from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.best import Best
 from explorelab.fitting.search.identified import correlations, identified

@@ -9,7 +9,7 @@ import numpy as np
 
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
-from explorelab.fitting.effects.design import INTERCEPT, design_of
+from explorelab.fitting.effects.effect_design import INTERCEPT, design_of
 from explorelab.fitting.effects.formulas import (
     Columns,
     Effects,

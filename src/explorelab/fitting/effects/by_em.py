@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from explorelab.choices.table import Choices
+from explorelab.fitting.effects.effect_parts import conditions_dataset, effects_dataset
 from explorelab.fitting.effects.people import blocks_table, group_table, own_means, person_points, row_points, within_sd
 from explorelab.fitting.effects.rounds import EffectsFit
-from explorelab.fitting.effects.tables import conditions_dataset, effects_dataset
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import covariances, estimates
 

@@ -22,9 +22,9 @@ from explorelab.fitting.bayes.hierarchical import (
 )
 from explorelab.fitting.bayes.nuts import Draw
 from explorelab.fitting.bayes.population import Known
+from explorelab.fitting.effects.effect_parts import conditions_dataset, posterior_effects
 from explorelab.fitting.effects.people import blocks_table, group_table, person_points, row_points, within_sd
 from explorelab.fitting.effects.rounds import Around, fit_effects
-from explorelab.fitting.effects.tables import conditions_dataset, posterior_effects
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import on_natural_scale, space_table
 from explorelab.fitting.search.best import rows_of_each

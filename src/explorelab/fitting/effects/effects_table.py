@@ -16,7 +16,7 @@ from scipy.stats import t as t_distribution
 from explorelab._support.door import door
 from explorelab.agents.scales import SCALES
 from explorelab.errors import InputError, unknown_name
-from explorelab.fitting.effects.design import INTERCEPT
+from explorelab.fitting.effects.effect_design import INTERCEPT
 from explorelab.fitting.effects.formulas import Formulas, columns_of, columns_with, parsed, variables_of
 
 type Contrasts = str | Sequence[str] | Mapping[str, Mapping[str, float]]

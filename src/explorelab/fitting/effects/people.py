@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab.choices.table import Choices
-from explorelab.fitting.effects.design import Design
+from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.effects.rounds import Around
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import on_natural_scale

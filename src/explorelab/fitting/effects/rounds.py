@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab._support import checks
-from explorelab.fitting.effects.design import Design
+from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.empirical_bayes import PSEUDO_PEOPLE
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature

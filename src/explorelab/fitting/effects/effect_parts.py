@@ -8,7 +8,7 @@ import xarray as xr
 
 from explorelab._support.checks import Variables
 from explorelab.choices.table import Choices
-from explorelab.fitting.effects.design import Design
+from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.effects.formulas import conditions_table, parsed, variables_of
 from explorelab.fitting.effects.rounds import Around
 from explorelab.fitting.model import Fitted

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from explorelab.fitting.effects.design import Design, design_of
+from explorelab.fitting.effects.effect_design import Design, design_of
 from explorelab.fitting.effects.formulas import columns_of
 
 pytestmark = pytest.mark.quick
