@@ -1,6 +1,6 @@
 """Whether effects of conditions are estimated with intervals that hold: coverage, false alarms and power.
 
-    python -m evaluations.effects                       # simulate, fit, write docs/effects-coverage.csv
+    python -m evaluations.effects       # simulate, fit, write docs/effects-coverage.csv and its table in docs/effects.md
     python -m evaluations.effects --n 40 --design within --out found.csv    # fewer data sets, of one design
 
 Each data set: 40 people play a four-armed bandit, in two groups (one block of 80 choices each, or of 130 and 30 in turn),
@@ -152,6 +152,25 @@ def _se(hits: pd.Series) -> float:
     return float(np.sqrt(share * (1 - share) / max(len(hits), 1)))
 
 
+def write_table(lines: list[str], mark: str) -> None:
+    """Put a table into docs/effects.md, in the place of the one between its marks."""
+    text = PAGE.with_name("effects.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(f"<!-- {mark} -->\n")
+    after = rest.partition("<!-- end -->")[2]
+    told = "\n".join([before + f"<!-- {mark} -->", *lines, "<!-- end -->"]) + after
+    PAGE.with_name("effects.md").write_text(told, encoding="utf-8")
+
+
+def table(found: pd.DataFrame) -> list[str]:
+    """The summary as lines of a page."""
+    lines = ["| design | parameter | method | data sets | coverage (%) | false alarms (%) | power (%) |", "|" + "---|" * 7]
+    for row in found.itertuples():
+        names = ("coverage", "false_alarms", "power")
+        cells = [f"{getattr(row, name):.1f} ± {getattr(row, f'{name}_se'):.1f}" for name in names]
+        lines.append("| " + " | ".join([row.design, row.parameter, row.method, str(row.data_sets), *cells]) + " |")
+    return lines
+
+
 def _begin(cores: list[int], taken) -> None:
     """Give each process a core of its own, so that they do not wait for each other."""
     with taken.get_lock():
@@ -183,6 +202,8 @@ def main() -> None:
                 print(f"{done} of {len(jobs)} after {time.time() - began:.0f} s", file=sys.stderr, flush=True)
     found = pd.DataFrame(rows)
     summary(found).round(4).to_csv(told.out, index=False)
+    if told.out == PAGE:
+        write_table(table(summary(found)), "coverage")
     if told.rows is not None:
         found.to_csv(told.rows, index=False)
     print(summary(found).round(3).to_string(index=False))

@@ -25,8 +25,8 @@ import pandas as pd
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RESULTS = HERE / "meder2025.json"
-KNOWN = {"prior_mean": 25.0, "prior_var": 100.0, "noise_var": 1.0}
-"""Close to the mean and variance of rewards; without it, bonus and prior variance could not be told apart."""
+KNOWN = {"prior_mean": 0.0, "prior_var": 2500.0, "noise_var": 0.25}
+"""As published: a prior mean of 0, a prior sd of the largest reward (50), and a noise variance of 1e-4 of its square."""
 HABITS = ["stickiness", "travel_cost", "novelty"]
 MODELS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "GP-UCB": ("gp-ucb-constant", KNOWN, ["length_scale", "bonus", "temperature"]),
@@ -46,7 +46,7 @@ def people(folder: Path):
 
     frame = pd.read_csv(folder / "choices.csv").query("2 <= round <= 9")
     frame = frame.assign(forced=(frame.trial == 0).astype(int)).rename(columns={"round": "block"})
-    return xl.choices_from_frame(frame.drop(columns="reward_shown"), {"grid": [8, 8], "noise_var": 1.0})
+    return xl.choices_from_frame(frame.drop(columns="reward_shown"), {"grid": [8, 8]})
 
 
 def measure(choices, name: str, starts: int, cross: bool) -> dict[str, Any]:
@@ -60,6 +60,7 @@ def measure(choices, name: str, starts: int, cross: bool) -> dict[str, Any]:
     found: dict[str, Any] = {
         "r2": float(fit["estimates"]["pseudo_r2"].mean()),
         "settled": bool(fit["group"]["converged"]),
+        "moved": fit["group"]["moved"].values.tolist(),
         "contrasts": xl.effects(fit, "group").to_dict("records"),
         "terms": xl.effects(fit).query("effect != 'Intercept'")[["parameter", "effect", "p", "p_term"]].to_dict("records"),
     }
@@ -95,6 +96,29 @@ def draw(found: dict[str, Any], file: Path) -> None:
         drawing.figure.savefig(file, dpi=200)
 
 
+def table(found: dict[str, Any]) -> list[str]:
+    """Differences between groups, as lines of a page."""
+    pairs = ["PD- against control", "PD- against PD+", "PD+ against control"]
+    lines = ["| model | parameter | " + " | ".join(pairs) + " | p (all groups) |", "|" + "---|" * 6]
+    for name, one in found.items():
+        joint = {row["parameter"]: row["p_term"] for row in one["terms"]}
+        for parameter in joint:
+            rows = {row["effect"]: row for row in one["contrasts"] if row["parameter"] == parameter}
+            cells = [_difference(rows, pair) for pair in pairs]
+            lines.append("| " + " | ".join([name, parameter, *cells, f"{joint[parameter]:.3g}"]) + " |")
+    return lines
+
+
+def _difference(rows: dict[str, dict[str, Any]], pair: str) -> str:
+    """A difference in standard units with its interval, whichever way round it was computed."""
+    first, second = pair.split(" against ")
+    row, sign = rows.get(f"group: {pair}"), 1
+    if row is None:
+        row, sign = rows[f"group: {second} against {first}"], -1
+    low, high = sorted((sign * row["low"], sign * row["high"]))
+    return f"{sign * row['estimate']:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
 def main() -> None:
     """Run the evaluation from the command line."""
     ask = argparse.ArgumentParser(description=__doc__)
@@ -112,7 +136,11 @@ def main() -> None:
             found[name] = measure(choices, name, told.starts, not told.without_prediction)
             told.results.write_text(json.dumps(found, indent=1) + "\n")
             print(f"{name}: {found[name]['seconds']:.0f} s", file=sys.stderr, flush=True)
-    draw(found, ROOT / "docs" / "effects.png")
+    if told.results == RESULTS:
+        from evaluations.effects import write_table
+
+        draw(found, ROOT / "docs" / "effects.png")
+        write_table(table(found), "groups")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ In standard units (see `spaces`), for parameter k and person i:
 `bounded` is the identity well inside a parameter's bounds and flattens smoothly near them, so that z never leaves them. The
 model can still be simulated from: no distribution is truncated, so none needs a new normalising constant.
 
-With effects of conditions (`effects.effect_design`), the mean of person i is W_i b with b_k ~ Normal(0, 1) for columns that are
-centred and scaled, and z_i holds levels and slopes, from which each block's parameters follow.
+With effects of conditions (`effects.effect_design`), the mean of person i is W_i b with b_k ~ Normal(0, 1) for columns
+that are centred and scaled, and z_i holds levels and slopes, from which each block's parameters follow.
 
 The sampler moves not in e but in x, where e_i = mu_i + R_i^-T x_i and N(mu_i, (R_i R_i')^-1) is the posterior that e_i would
 have if the likelihood of person i were Gaussian, with the peak and curvature found in a first fit. The posterior is the same

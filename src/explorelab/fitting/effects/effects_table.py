@@ -190,7 +190,7 @@ def _combined(
 
     if chosen is not None:
         total = float(sum(chosen.values()))
-        if not chosen or min(abs(total), abs(total - 1)) > 1e-9:
+        if not chosen or not min(abs(total), abs(total - 1)) <= 1e-9:
             raise InputError(
                 f"the weights of levels of {condition} must add up to 0 (a difference) or 1 (a mean), got {total:g}."
             )

@@ -25,13 +25,15 @@ from explorelab.fitting.search.best import Best, best_of_starts, with_prior
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import Ending, Problem, bends, endings, minimised, problems
 
-LEAST_SD = 0.1
+LEAST_SD = 0.2
 """Spread of the pseudo-people: less than without effects, as too wide a group would make intervals of effects too wide."""
 MOST_INSIDE = 1000
 INSIDE_ENOUGH = 1e-5
 """An M step ends where the group moves by less than this, in standard units."""
 SHARED_SD = 0.02
 """How far from each other people are let go while the value that they share is sought, in standard units."""
+SLOWEST = 1 / 8
+"""The least share of a step that the group goes where steps do not become smaller."""
 UNSEEN = 1e-8
 """Precision of an effect about which the choices say nothing."""
 
@@ -85,10 +87,15 @@ def fit_effects(
     best = best_of_starts(fitted, each, starts, seed, "fitting", progress)
     group = Around(np.zeros(design.n_effects), np.eye(design.n_effects), np.diag(design.random.astype(float)))
     z, status, value, n_steps, moved, settled = best.z, best.status, best.value, best.n_steps, [], False
+    pace = 1.0
     for number in range(1, rounds + 1):
         before = group
         group = learned(design, parabolas(fitted, each, z, status, progress), before)
         moved.append(_moved(before, group))
+        # A parabola is only what the likelihood looks like nearby: steps that go back and forth are shortened.
+        if len(moved) > 1 and moved[-1] > moved[-2] / 2:
+            pace = max(pace / 2, SLOWEST)
+        group = _part_of_the_way(before, group, pace)
         prior = problems(row_lists, design.of_person @ group.effects, np.linalg.inv(_loosened(design, group.spread)))
         ended = minimised(fitted, prior, z, f"effects, round {number}", progress)
         usable = np.isfinite(ended.value)
@@ -154,6 +161,11 @@ def _effects(weights: np.ndarray, at: Parabolas, spread: np.ndarray) -> tuple[np
     precision = (precision + precision.T) / 2 + UNSEEN * np.eye(len(precision))
     covariance = np.linalg.inv(precision)
     return covariance @ np.einsum("nik,nij,nj->k", weights, reach, at.pull), covariance, reach
+
+
+def _part_of_the_way(before: Around, after: Around, share: float) -> Around:
+    effects, spread = ((1 - share) * old + share * new for old, new in ((before[0], after[0]), (before[2], after[2])))
+    return after._replace(effects=effects, spread=spread)
 
 
 def _moved(before: Around, after: Around) -> float:
