@@ -27,16 +27,16 @@ ROOT = HERE.parent
 RESULTS = HERE / "meder2025.json"
 KNOWN = {"prior_mean": 0.0, "prior_var": 2500.0, "noise_var": 0.25}
 """As published: a prior mean of 0, a prior sd of the largest reward (50), and a noise variance of 1e-4 of its square."""
-HABITS = ["stickiness", "travel_cost", "novelty"]
+HABITS = ("stickiness", "travel_cost")
 MODELS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "GP-UCB": ("gp-ucb-constant", KNOWN, ["length_scale", "bonus", "temperature"]),
     "GP-UCB with habits": (
-        "gp-ucb-constant+stay+travel+novelty+lapse",
+        "gp-ucb-constant+stay+travel+lapse",
         {**KNOWN, "kernel": "matern32"},
         ["length_scale", "bonus", "temperature", *HABITS],
     ),
 }
-"""The published model, and the same with the kernel and the habits of `situated-ucl`."""
+"""The published model, and the same with the kernel and the habits of `situated-ucl` but novelty, which a bonus contains."""
 GROUPS = ("control", "PD+", "PD-")
 
 
@@ -80,7 +80,7 @@ def draw(found: dict[str, Any], file: Path) -> None:
         drawing = Drawing("ABC", height=2.7)
         for key, parameter in zip("ABC", shown, strict=True):
             title = f"({key.lower()}) {parameter.replace('_', ' ').capitalize()}"
-            axes = drawing.panel(key, title, "", "mean of people, 95 %", log="y")
+            axes = drawing.panel(key, title, "", "mean of people, 95 %")
             for shift, colour, (name, one) in zip((-0.12, 0.12), (VERMILION, BLUE), found.items(), strict=False):
                 rows = {row["effect"]: row for row in one["contrasts"] if row["parameter"] == parameter}
                 for at, group in enumerate(GROUPS):
@@ -92,7 +92,9 @@ def draw(found: dict[str, Any], file: Path) -> None:
                     )  # fmt: skip
             axes.set_xticks(range(len(GROUPS)), GROUPS, color=INK)
             axes.set_xlim(-0.5, len(GROUPS) - 0.5)
-        drawing.axes["A"].legend(frameon=False)
+            axes.set_ylim(0, 1.15 * axes.get_ylim()[1])
+        drawing.axes["B"].legend(frameon=False, loc="upper left")
+        drawing.figure.tight_layout()
         drawing.figure.savefig(file, dpi=200)
 
 

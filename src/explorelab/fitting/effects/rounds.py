@@ -25,7 +25,7 @@ from explorelab.fitting.search.best import Best, best_of_starts, with_prior
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import Ending, Problem, bends, endings, minimised, problems
 
-LEAST_SD = 0.2
+LEAST_SD = 0.15
 """Spread of the pseudo-people: less than without effects, as too wide a group would make intervals of effects too wide."""
 MOST_INSIDE = 1000
 INSIDE_ENOUGH = 1e-5
@@ -33,7 +33,7 @@ INSIDE_ENOUGH = 1e-5
 SHARED_SD = 0.02
 """How far from each other people are let go while the value that they share is sought, in standard units."""
 SLOWEST = 1 / 8
-"""The least share of a step that the group goes where steps do not become smaller."""
+"""The least share of a step that the group goes where steps lead back and forth."""
 UNSEEN = 1e-8
 """Precision of an effect about which the choices say nothing."""
 
@@ -87,15 +87,15 @@ def fit_effects(
     best = best_of_starts(fitted, each, starts, seed, "fitting", progress)
     group = Around(np.zeros(design.n_effects), np.eye(design.n_effects), np.diag(design.random.astype(float)))
     z, status, value, n_steps, moved, settled = best.z, best.status, best.value, best.n_steps, [], False
-    pace = 1.0
+    pace, last = 1.0, np.zeros(design.n_effects)
     for number in range(1, rounds + 1):
         before = group
         group = learned(design, parabolas(fitted, each, z, status, progress), before)
         moved.append(_moved(before, group))
         # A parabola is only what the likelihood looks like nearby: steps that go back and forth are shortened.
-        if len(moved) > 1 and moved[-1] > moved[-2] / 2:
-            pace = max(pace / 2, SLOWEST)
-        group = _part_of_the_way(before, group, pace)
+        step = group.effects - before.effects
+        pace = max(pace / 2, SLOWEST) if step @ last < 0 else min(1.5 * pace, 1.0)
+        group, last = _part_of_the_way(before, group, pace), step
         prior = problems(row_lists, design.of_person @ group.effects, np.linalg.inv(_loosened(design, group.spread)))
         ended = minimised(fitted, prior, z, f"effects, round {number}", progress)
         usable = np.isfinite(ended.value)
