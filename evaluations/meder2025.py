@@ -93,8 +93,7 @@ def draw(found: dict[str, Any], file: Path) -> None:
             axes.set_xticks(range(len(GROUPS)), GROUPS, color=INK)
             axes.set_xlim(-0.5, len(GROUPS) - 0.5)
             axes.set_ylim(0, 1.15 * axes.get_ylim()[1])
-        drawing.axes["B"].legend(frameon=False, loc="upper left")
-        drawing.figure.tight_layout()
+        drawing.axes["C"].legend(frameon=False, loc="lower right")
         drawing.figure.savefig(file, dpi=200)
 
 

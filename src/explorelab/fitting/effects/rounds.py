@@ -94,7 +94,7 @@ def fit_effects(
         moved.append(_moved(before, group))
         # A parabola is only what the likelihood looks like nearby: steps that go back and forth are shortened.
         step = group.effects - before.effects
-        pace = max(pace / 2, SLOWEST) if step @ last < 0 else min(1.5 * pace, 1.0)
+        pace = max(pace / 2, SLOWEST) if step @ last < 0 else pace
         group, last = _part_of_the_way(before, group, pace), step
         prior = problems(row_lists, design.of_person @ group.effects, np.linalg.inv(_loosened(design, group.spread)))
         ended = minimised(fitted, prior, z, f"effects, round {number}", progress)
