@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,13 +13,15 @@ from tests.support.conditions import AGENT, in_conditions
 
 pytestmark = pytest.mark.quick
 
-CHOICES = in_conditions(8, sessions=2, horizon=6)
-ONE_BLOCK = in_conditions(8, horizon=6)
+
+@cache
+def people() -> xl.Choices:
+    return in_conditions(8, sessions=2, horizon=6)
 
 
-def refused(effects, choices=CHOICES, method="em", **settings) -> str:
+def refused(effects, choices=None, method="em", **settings) -> str:
     with pytest.raises(xl.InputError) as error:
-        xl.fit(choices, AGENT, method, effects=effects, progress=False, **settings)
+        xl.fit(choices or people(), AGENT, method, effects=effects, progress=False, **settings)
     told = str(error.value)
     assert told.endswith((".", "?")), told
     assert "\n" not in told
@@ -63,41 +66,41 @@ def test_a_wrong_formula_is_refused_in_one_sentence(effects: str) -> None:
 @pytest.mark.parametrize("settings", [{"effects": "temperature ~ group"}, {"shared": ["temperature"]}], ids=str)
 def test_methods_without_a_group_refuse_effects(method: str, settings: dict) -> None:
     with pytest.raises(xl.InputError, match="needs method 'em' or 'nuts'"):
-        xl.fit(CHOICES, AGENT, method, progress=False, **settings)
+        xl.fit(people(), AGENT, method, progress=False, **settings)
 
 
 def test_missing_values_are_counted_and_listed() -> None:
     for column, missing in (("age", np.nan), ("group", "")):
-        values = CHOICES.conditions[column].copy()
+        values = people().conditions[column].copy()
         values[:4] = missing
-        told = refused(f"temperature ~ {column}", replace(CHOICES, conditions={**CHOICES.conditions, column: values}))
-        assert f"{column} is missing for 2 of 8 participants ({', '.join(CHOICES.participants[:2])})" in told
+        told = refused(f"temperature ~ {column}", replace(people(), conditions={**people().conditions, column: values}))
+        assert f"{column} is missing for 2 of 8 participants ({', '.join(people().participants[:2])})" in told
 
 
 def test_text_among_numbers_is_named() -> None:
-    ages = CHOICES.conditions["age"].astype(str).astype(object)
+    ages = people().conditions["age"].astype(str).astype(object)
     ages[0] = "unknown"
-    told = refused("temperature ~ age", replace(CHOICES, conditions={**CHOICES.conditions, "age": ages}))
+    told = refused("temperature ~ age", replace(people(), conditions={**people().conditions, "age": ages}))
     assert "got 'unknown' among numbers" in told
 
 
 def test_a_column_that_changes_within_a_single_person_is_refused() -> None:
-    once = np.zeros(CHOICES.n_rows)
+    once = np.zeros(people().n_rows)
     once[0] = 1.0
-    told = refused("temperature ~ once", replace(CHOICES, conditions={**CHOICES.conditions, "once": once}))
+    told = refused("temperature ~ once", replace(people(), conditions={**people().conditions, "once": once}))
     assert "changes within one person only" in told
 
 
 def test_a_column_within_blocks_is_named() -> None:
-    frame = CHOICES.table
+    frame = people().table
     assert frame is None
     import pandas as pd
 
-    told = refused("temperature ~ trial", replace(CHOICES, table=pd.DataFrame({"trial": [1, 2]})))
+    told = refused("temperature ~ trial", replace(people(), table=pd.DataFrame({"trial": [1, 2]})))
     assert "changes within a block" in told
 
 
 def test_something_must_differ_between_people() -> None:
     assert "all shared" in refused("temperature ~ group", shared=["temperature", "learning_rate"])
     assert "did you mean 'temperature'?" in refused("temperature ~ group", shared=["temprature"])
-    assert "at least 2 participants" in refused("temperature ~ 1", ONE_BLOCK.rows(ONE_BLOCK.participant == 0), n_starts=1)
+    assert "at least 2 participants" in refused("temperature ~ 1", people().rows([0]), n_starts=1)
