@@ -20,6 +20,7 @@ from .comparison.left_out_blocks import cross_validate
 from .comparison.psis import loo_by_block
 from .errors import ExplorelabError, InputError, PrecisionWarning
 from .fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
+from .fitting.effects.effects_table import effects
 from .fitting.fit_people import fit, load_fit, save_fit
 from .recovery.designs import blank_choices
 from .recovery.latent import latent_variables
@@ -57,6 +58,7 @@ __all__ = [
     "companion",
     "compare",
     "cross_validate",
+    "effects",
     "fit",
     "fit_regret_curves",
     "forecast",

@@ -93,6 +93,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "compare": ([choices, [who, "random-choice"]], {**quick, "criterion": "bic"}),
         "cross_validate": ([choices, who, "ml"], {**quick, "draws": 4}),
         "blank_choices": ([TASK], {"horizon": 4}),
+        "effects": ([xl.fit(choices, who, "em", effects="win_stay ~ C(block)", **quick)], {}),
         "fit": ([choices, who, "ml"], quick),
         "fit_regret_curves": ([np.arange(10) + np.arange(10) % 3], {}),
         "forecast": ([choices, who], {"n_folds": 2, "n_points": 8, "n_starts": 1, "progress": False}),

@@ -65,6 +65,25 @@ def test_the_page_on_tasks_that_change_runs_as_written(tmp_path: Path) -> None:
     assert 0 <= informative <= 1
 
 
+def test_the_effects_page_runs_as_written(tmp_path: Path) -> None:
+    from explorelab.choices.writing import write_choices
+    from tests.support.conditions import in_conditions
+
+    write_choices(in_conditions(12, sessions=2, horizon=20), tmp_path / "choices.csv")
+    (code,) = code_blocks(ROOT / "docs" / "effects.md")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:explorelab", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "group: b against a" in done.stdout
+
+
 @pytest.mark.quick
 def test_the_guides_toml_describes_a_run(tmp_path: Path) -> None:
     from explorelab.simulation import run_file

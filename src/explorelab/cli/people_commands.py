@@ -117,6 +117,15 @@ def fit(
     free: Annotated[
         str | None, typer.Option(help="Comma-separated parameters to estimate; default: the agent's own.")
     ] = None,
+    effects: Annotated[
+        str | None,
+        typer.Option(
+            help='How parameters depend on conditions, as in "temperature ~ group + age; bonus ~ group" (em, nuts).'
+        ),
+    ] = None,
+    shared: Annotated[
+        str | None, typer.Option(help="Comma-separated parameters that are the same for everyone (em, nuts).")
+    ] = None,
     starts: Starts = 10,
     seed: Seed = 0,
     chains: Annotated[int | None, typer.Option(help="Number of chains (NUTS only; default 4).")] = None,
@@ -157,6 +166,7 @@ def fit(
     keep = given.pop("keep_unconverged", False)
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "n_starts": starts, "seed": seed, **given}
+    settings |= {"effects": effects, "shared": _list(shared)}
     try:
         with long_work():
             tree = run(choices, one_agent(agent), method, **settings)  # type: ignore[arg-type]

@@ -65,7 +65,7 @@ def scene_of(choices: Choices, agent: str | Agent | None, group: xr.DataTree | N
     if group is None:
         fitted = prepare(choices, "stochastic-ucl" if agent is None else agent)
         return scene_from(choices, fitted, _weak_prior(len(fitted.space)))
-    known = known_from_fit(group, agent)
+    known = known_from_fit(group, agent, population=True)
     _check_group(choices.layout, group)
     fitted = fitted_of(choices, known)
     return scene_from(choices, fitted, _group_of(group["group"].to_dataset()))

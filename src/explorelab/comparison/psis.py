@@ -44,6 +44,8 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     needs("bayes", "loo_by_block")
     if not {"log_likelihood", "posterior"} <= set(getattr(tree, "children", ())):
         raise InputError("loo_by_block needs the draws of a hierarchical fit (method='nuts'), but this fit has none.")
+    if tree.attrs.get("effects") or tree.attrs.get("shared"):
+        raise InputError("loo_by_block cannot judge a fit with effects of conditions yet: fit the agent without them.")
     draws = tree["log_likelihood"].to_dataset()["block"]
     n_draws = draws.sizes["chain"] * draws.sizes["draw"]
     if n_draws < LEAST_DRAWS:

@@ -61,6 +61,8 @@ def fit(
     free: Sequence[str] | None = None,
     fixed: Mapping[str, Argument] | None = None,
     space: Mapping[str, Mapping[str, FieldValue]] | None = None,
+    effects: str | Mapping[str, str] | None = None,
+    shared: Sequence[str] | None = None,
     n_starts: int = 10,
     seed: int = 0,
     progress: bool | None = None,
@@ -88,6 +90,12 @@ def fit(
         Values of parameters that are not estimated, for an agent given by name.
     space
         Changes to the bounds and priors of free parameters, as in `{"temperature": {"low": 0.01, "high": 100}}`.
+    effects
+        For "em" and "nuts": how parameters depend on conditions, as in "temperature ~ group + C(session); bonus ~ age"
+        (formulaic's grammar; see `effects`). A condition that changes within people has random slopes. A parameter may be
+        held at a value in some blocks: "bonus = 0 if group == 'control'".
+    shared
+        For "em" and "nuts": free parameters in which people in the same conditions do not differ.
     n_starts
         Number of starting points per person.
     seed
@@ -105,6 +113,8 @@ def fit(
     seed = checks.whole("seed", seed, at_least=0)
     check_choices(choices)
     fitted = prepare(choices, agent, free, fixed, space)
+    if effects is not None or shared is not None:
+        fitted = _with_effects(choices, fitted, method, effects, shared)
     check_likelihood(choices, fitted)
     if method == "nuts":
         from explorelab.fitting.bayes.hierarchical import sample
@@ -114,6 +124,14 @@ def fit(
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0
     # Without free parameters there is nothing to learn about a group.
+    if fitted.design is not None:
+        from explorelab.fitting.effects.by_em import effects_groups
+        from explorelab.fitting.effects.rounds import fit_effects
+
+        with_group = fit_effects(fitted, rows, starts=n_starts, seed=seed, progress=progress, **own)
+        check_possible(choices, fitted, np.arange(choices.n_participants), with_group.ending.log_likelihood)
+        groups = {**effects_groups(choices, fitted, with_group), "space": space_table(fitted.space)}
+        return as_tree(groups, choices, fitted, {"method": method, "starts": n_starts, "seed": seed})
     if method == "em" and fitted.space:
         result = fit_group(fitted, rows, starts=n_starts, seed=seed, progress=progress, **own)
         best, ending = result.best, result.ending
@@ -126,6 +144,20 @@ def fit(
     groups = {"estimates": found, "space": space_table(fitted.space), **groups}
     told = {"method": method, "starts": n_starts, "seed": seed}
     return as_tree(groups, choices, fitted, told)
+
+
+def _with_effects(
+    choices: Choices,
+    fitted: Fitted,
+    method: Method,
+    effects: str | Mapping[str, str] | None,
+    shared: Sequence[str] | None,
+) -> Fitted:
+    from explorelab.fitting.effects.attach import with_effects
+
+    if method not in ("em", "nuts"):
+        raise InputError(f"{'shared' if effects is None else 'effects'} needs method 'em' or 'nuts', got method {method!r}.")
+    return with_effects(choices, fitted, effects, shared)
 
 
 def _check_settings(method: Method, settings: Mapping[str, object]) -> None:

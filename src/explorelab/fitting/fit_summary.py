@@ -10,7 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from explorelab._support.written_numbers import JsonObject, finite_or_none
-from explorelab.fitting.identified import SILENT
+from explorelab.fitting.effects.effects_table import effects
+from explorelab.fitting.search.identified import SILENT
 
 
 def fit_summary(tree: xr.DataTree) -> JsonObject:
@@ -27,7 +28,26 @@ def fit_summary(tree: xr.DataTree) -> JsonObject:
         "not_converged": _reasons(estimates),
         "parameters": {str(name): parameter_summary(estimates, str(name)) for name in estimates["parameter"].values},
         "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") == "nuts" else ""),
+        "note": SHRUNKEN if tree.attrs.get("method") in ("em", "nuts") and "effects" not in tree.children else "",
+        **({"effects": effects_summary(tree)} if "effects" in tree.children else {}),
     }
+
+
+SHRUNKEN = (
+    "These estimates are drawn towards the group: tests that compare them between conditions are wrong. "
+    "Fit with effects, such as 'temperature ~ group', instead."
+)
+"""What to know before comparing estimates by empirical or hierarchical Bayes."""
+
+
+def effects_summary(tree: xr.DataTree) -> list[JsonObject]:
+    """The effects of conditions, one object each."""
+    table = effects(tree)
+    numbers = table.select_dtypes("number").columns
+    return [
+        {str(name): finite_or_none(value) if name in numbers else str(value) for name, value in row.items()}
+        for row in table.to_dict("records")
+    ]
 
 
 def _reasons(estimates: xr.Dataset) -> dict[str, int]:

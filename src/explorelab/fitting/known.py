@@ -52,9 +52,17 @@ class Known(NamedTuple):
         return "" if self.fit is None else warning_of(self.fit)
 
 
-def known_from_fit(fit: xr.DataTree, agent: str | Agent | None = None) -> Known:
-    """The agent and space of a fit; an error if it is of another agent. A fit that has not converged warns."""
+def known_from_fit(fit: xr.DataTree, agent: str | Agent | None = None, population: bool = False) -> Known:
+    """The agent and space of a fit; an error if it is of another agent. A fit that has not converged warns.
+
+    If parameters change between the blocks of a person, only the `population` of the fit can be used.
+    """
     known = Known(_agent_of(fit, agent), _space_of(fit), fit)
+    if fit.attrs.get("changes_within_people") and not population:
+        raise InputError(
+            "in this fit people's parameters change between their blocks (effects within people), so it cannot be used for "
+            "this: fit the conditions one by one, or without effects."
+        )
     warn_if_failed(fit)
     return known
 

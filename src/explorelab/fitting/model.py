@@ -19,6 +19,7 @@ from explorelab.agents.parameters import Units, check_range, searchable
 from explorelab.agents.registry import agent_named, assumes_noise, parameters_of
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
+from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model, parameters_of_beliefs
 from explorelab.fitting.spaces import Changes, Space, axes_of, origin_of, space_for, units_of
@@ -32,6 +33,8 @@ class Fitted(NamedTuple):
     data: Data
     space: Space
     """Search range of each free parameter."""
+    design: Design | None = None
+    """How parameters depend on conditions; None if they do not."""
 
 
 def prepare(

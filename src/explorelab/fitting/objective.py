@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, Int
 
 from explorelab.agents.factors import AnyArray, AnyBelief, Params, Rule, Ways, prepared
 from explorelab.fitting.likelihood import Block, beliefs, decide, log_likelihoods
-from explorelab.fitting.spaces import Axis, Origin, natural
+from explorelab.fitting.spaces import Axis, Origin, bounded, natural
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,24 @@ class Model:
     n_arms: int
 
 
+class Maps(NamedTuple):
+    """How the parameters of each block follow from what is estimated for its person, where they change between blocks.
+
+    With u what is estimated (a person's levels and slopes), a block is played at z = bounded(slope u), or at the value held.
+    """
+
+    slope: Float[AnyArray, "row parameter latent"]
+    held: Float[AnyArray, "row parameter"]
+    """Values in standard units of parameters that are held at one in this block; NaN for the others."""
+    low: Float[AnyArray, " parameter"]
+    high: Float[AnyArray, " parameter"]
+    """Bounds in standard units."""
+
+    def at(self, u: Float[Array, " latent"]) -> Float[Array, " parameter"]:
+        """The parameters, in standard units, of the block that `slope` and `held` are of."""
+        return jnp.where(jnp.isnan(self.held), bounded(self.slope @ u, self.low, self.high), self.held)
+
+
 class Data(NamedTuple):
     """Every block of everyone, and the places of the arms."""
 
@@ -42,6 +60,14 @@ class Data(NamedTuple):
     """Parameters that are not free, in natural units."""
     origin: Origin
     """Search ranges of the free parameters."""
+    maps: Maps | None = None
+    """None if every block of a person is played at the same parameters, which are then what is estimated."""
+
+    def of_rows(self, rows: Int[AnyArray, " row"]) -> Data:
+        """The same with these blocks alone."""
+        blocks = jax.tree.map(lambda x: x[rows], self.blocks)
+        maps = self.maps and self.maps._replace(slope=self.maps.slope[rows], held=self.maps.held[rows])
+        return self._replace(blocks=blocks, maps=maps)
 
 
 class Curvature(NamedTuple):
@@ -55,6 +81,16 @@ class Curvature(NamedTuple):
 def take(data: Data, rows: Int[Array, " row"]) -> Block:
     """The blocks with these indices."""
     return jax.tree.map(lambda x: jnp.asarray(x)[rows], data.blocks)
+
+
+_MAP_AXES: Any = (0, 0, None, None)
+
+
+def take_maps(maps: Maps, rows: Int[Array, " row"]) -> tuple[Maps, Maps]:
+    """The maps of the blocks with these indices, and the axes over which they are batched."""
+    own = maps._replace(slope=jnp.asarray(maps.slope)[rows], held=jnp.asarray(maps.held)[rows])
+    axes: Any = Maps(*_MAP_AXES)
+    return own, axes
 
 
 def parameters_of_beliefs(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> frozenset[str]:
@@ -86,12 +122,22 @@ def block_log_likelihoods(
     model: Model, data: Data, rows: Int[Array, " row"], z: Float[Array, " parameter"]
 ) -> Float[Array, " row"]:
     """Log-likelihood of each of these blocks."""
+    if data.maps is not None:
+        own, axes = take_maps(data.maps, rows)
+        return jax.vmap(lambda block, maps: _block_log_likelihood(model, data, block, maps.at(z)), (0, axes))(
+            take(data, rows), own
+        )
     params = {**data.fixed, **natural(model.axes, data.origin, z)}
 
     def one(block: Block) -> Float[Array, ""]:
         return log_likelihoods(model.rule, params, data.ways, model.n_arms, block).sum()
 
     return jax.vmap(one)(take(data, rows))
+
+
+def _block_log_likelihood(model: Model, data: Data, block: Block, z: Float[Array, " parameter"]) -> Float[Array, ""]:
+    params = {**data.fixed, **natural(model.axes, data.origin, z)}
+    return log_likelihoods(model.rule, params, data.ways, model.n_arms, block).sum()
 
 
 def _log_probs_and_slopes(
@@ -142,7 +188,7 @@ def curvature(
 ) -> Curvature:
     """Negative log-likelihood of these blocks, weighted, with gradient and Fisher information."""
 
-    def one(block: Block) -> Curvature:
+    def one(block: Block, z: Float[Array, " parameter"]) -> Curvature:
         probs, slope = _log_probs_and_slopes(model, data, block, z)
         at = jnp.maximum(block.arm, 0)[:, None]
         chosen = jnp.take_along_axis(probs, at, axis=1)[:, 0]
@@ -157,5 +203,13 @@ def curvature(
             _products(slope * share[..., None], slope),
         )
 
-    each = jax.vmap(one)(take(data, rows))
+    def mapped(block: Block, maps: Maps) -> Curvature:
+        at, slope = one(block, maps.at(z)), jax.jacfwd(maps.at)(z)
+        return Curvature(at.value, slope.T @ at.gradient, slope.T @ at.information @ slope)
+
+    if data.maps is None:
+        each = jax.vmap(lambda block: one(block, z))(take(data, rows))
+    else:
+        own, axes = take_maps(data.maps, rows)
+        each = jax.vmap(mapped, (0, axes))(take(data, rows), own)
     return jax.tree.map(lambda x: jnp.tensordot(weight, x, axes=1), each)

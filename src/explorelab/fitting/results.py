@@ -18,9 +18,10 @@ from explorelab.agents.own.saved import as_attributes
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.fitting.criteria import aic, bic, chance_nll, share_foreseen, without_information
-from explorelab.fitting.identified import correlations, identified
+from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.best import Best
+from explorelab.fitting.search.identified import correlations, identified
 from explorelab.fitting.search.optimise import REASONS, Status
 from explorelab.fitting.search.solve import Ending
 from explorelab.fitting.spaces import Space
@@ -65,15 +66,17 @@ def estimates(
     ending: Ending,
     prior_sd: np.ndarray | float = 1.0,
     likelihood_alone: bool = False,
+    uncertainty: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> xr.Dataset:
     """Every participant's estimates with standard errors, 95 % intervals, information criteria and remarks.
 
     AIC and BIC need the maximum of the likelihood, so they are given only if `likelihood_alone` was maximised (or no
-    parameter was free, so that no prior mattered); otherwise they are NaN.
+    parameter was free, so that no prior mattered); otherwise they are NaN. `uncertainty` replaces the covariances that
+    follow from the ending, and says of each whether it is from the observed information.
     """
     space, silent = fitted.space, without_information(choices)
     names = [dimension.name for dimension in space]
-    covariance, observed = covariances(ending.hessian, ending.information)
+    covariance, observed = covariances(ending.hessian, ending.information) if uncertainty is None else uncertainty
     se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     natural = on_natural_scale(space, best.z)
     half = norm.ppf(0.975) * se
@@ -159,10 +162,21 @@ def as_tree(
         "n_arms": choices.layout.n_arms,
         "places": choices.layout.digest,
         "without_information": json.dumps(without_information(choices)),
+        **_told_of(fitted.design),
         **{name: value for name, value in settings.items() if value is not None},
         "versions": json.dumps(versions()),
     })  # fmt: skip
     return xr.DataTree.from_dict({"/": root, **{f"/{name}": group for name, group in groups.items()}})
+
+
+def _told_of(design: Design | None) -> dict[str, object]:
+    """What the root says about effects: the formulas, who shares what, and whether parameters change within people."""
+    if design is None:
+        return {}
+    shared = dict.fromkeys(
+        name.partition(":")[0] for name, random in zip(design.latents, design.random, strict=True) if not random
+    )
+    return {"effects": design.text, "shared": ", ".join(shared), "changes_within_people": int(design.moving)}
 
 
 def versions() -> dict[str, str]:

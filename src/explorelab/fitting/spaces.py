@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -21,6 +22,9 @@ from explorelab.agents.parameters import PARAMETERS, Parameter, Units, searchabl
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
+
+SOFTNESS = 0.1
+"""Width, in standard units, over which `bounded` flattens at a bound; one unit away it changes values by 5e-6."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,15 @@ def natural(axes: Sequence[Axis], origin: Origin, z: Float[Array, " parameter"])
     """The parameters in natural units at a point in standard units."""
     on_line = origin.middle + origin.spread * z
     return {axis.name: SCALES[axis.scale].from_line(on_line[i]) for i, axis in enumerate(axes)}
+
+
+def bounded(
+    z: Float[Array, "... parameter"], low: Float[AnyArray, " parameter"], high: Float[AnyArray, " parameter"]
+) -> Float[Array, "... parameter"]:
+    """z kept within its bounds: z itself well inside them, the bound beyond it, with a smooth transition between."""
+    least, most = jnp.maximum(low, -1e3), jnp.minimum(high, 1e3)
+    above, beyond = jax.nn.softplus((z - least) / SOFTNESS), jax.nn.softplus((z - most) / SOFTNESS)
+    return jnp.clip(least + SOFTNESS * (above - beyond), least, most)
 
 
 def standard(space: Space, params: Params) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab.agents.scales import SCALES
-from explorelab.fitting.identified import MOST_LEFT, TIED
+from explorelab.fitting.search.identified import MOST_LEFT, TIED
 from explorelab.plots.comparison_figure import STRONG
 from explorelab.plots.words import counted, joined, name_of, percent, plain
 from explorelab.regret.advice_effect import APART, OWN, SAME

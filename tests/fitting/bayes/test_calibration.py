@@ -18,11 +18,12 @@ from scipy.stats import chisquare, kstest
 import explorelab as xl
 from explorelab.choices.table import Choices
 from explorelab.fitting.bayes import hierarchical, nuts
-from explorelab.fitting.bayes.population import CONCENTRATION, bounded
+from explorelab.fitting.bayes.population import CONCENTRATION
 from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import on_natural_scale
 from explorelab.fitting.search.solve import limits, predicted
+from explorelab.fitting.spaces import bounded
 from tests.support.simulated import people as simulated_people
 
 REPLICATIONS, PEOPLE, BLOCKS, TRIALS, MEANS, NOISE_VAR = 120, 4, 2, 15, [0.0, 1.0, 2.0], 1.0

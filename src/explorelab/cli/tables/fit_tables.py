@@ -9,6 +9,7 @@ from rich.console import Console
 from explorelab._support.counted import counted
 from explorelab.cli.tables.terminal_table import print_table
 from explorelab.fitting.bayes.convergence import FAILED
+from explorelab.fitting.effects.effects_table import effects
 from explorelab.fitting.fit_summary import fit_summary, silent_people
 
 
@@ -43,6 +44,24 @@ def show_fit(tree: xr.DataTree) -> None:
         rows.append([name, f"{one['median']:.4g}", f"{low:.4g} – {high:.4g}", f"{one['median_standard_error']:.2g}",
                      f"{one['identified']} of {told['participants']}", why])  # fmt: skip
     print_table(console, headings, rows, words=(0, 5))
+    if "effects" in tree.children:
+        show_effects(tree)
+    elif told["note"]:
+        console.print(told["note"], highlight=False, markup=False)
+
+
+def show_effects(tree: xr.DataTree) -> None:
+    """Print the effects of conditions."""
+    console, table = Console(), effects(tree)
+    test = "above" if "above" in table else "p"
+    headings = ("effect", "estimate", "95 %", {"p": "p", "above": "P(> 0)"}[test], "size", "natural", "is")
+    rows = []
+    for one in table.itertuples():
+        size = "" if np.isnan(one.size) else f"{one.size:+.2f}"
+        natural = f"{one.natural:.3g} ({one.natural_low:.3g} – {one.natural_high:.3g})"
+        rows.append([f"{one.parameter}: {one.effect}", f"{one.estimate:+.3f}", f"{one.low:+.3f} – {one.high:+.3f}",
+                     f"{getattr(one, test):.3g}", size, natural, one.natural_is])  # fmt: skip
+    print_table(console, headings, rows, title="effects in standard units, and in natural ones", words=(0, 6))
 
 
 def show_comparison(tree: xr.DataTree) -> None:

@@ -24,16 +24,16 @@ from explorelab.fitting.bayes.convergence import (
     people_converged,
 )
 from explorelab.fitting.bayes.nuts import Draw, Settings, Starts, run_chains
-from explorelab.fitting.bayes.population import Known, bounded
+from explorelab.fitting.bayes.population import Known
 from explorelab.fitting.criteria import chance_nll, share_foreseen, without_information
 from explorelab.fitting.empirical_bayes import fit_group
-from explorelab.fitting.identified import correlations, identified
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import as_tree, on_natural_scale, space_table
 from explorelab.fitting.search.best import Best, fit_each, rows_of_each
+from explorelab.fitting.search.identified import correlations, identified
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import limits, predicted
-from explorelab.fitting.spaces import Changes, origin_of, space_for
+from explorelab.fitting.spaces import Changes, bounded, origin_of, space_for
 
 type OnFailure = Literal["raise", "warn"]
 
@@ -50,6 +50,8 @@ class Beginning(NamedTuple):
     known: Known
     mean: np.ndarray
     sd: np.ndarray
+    mean_se: np.ndarray | None = None
+    """How uncertain the mean is; None if that follows from the sd."""
 
 
 def sample(
@@ -79,6 +81,8 @@ def sample(
     returns them with a `ConvergenceWarning`. The attribute `convergence` says what failed.
     """
     needs("bayes", "method nuts")
+    from explorelab.fitting.effects.by_nuts import posterior_groups, sampled_table
+
     chains = checks.whole("chains", chains, at_least=2, at_most=checks.MANY)
     draws = checks.whole("draws", draws, at_least=4, at_most=checks.MANY)
     warmup = checks.whole("warmup", warmup, at_least=1, at_most=checks.MANY)
@@ -91,26 +95,29 @@ def sample(
     settings = Settings(warmup, accept, depth, bool(correlated) and len(fitted.space) > 1)
     begun = begin(choices, fitted, starts, seed, progress)
     drawn = run_chains(fitted.model, begun.known, starting(begun, settings, chains, seed), settings, draws, seed, progress)
-    posterior, stats = posterior_table(choices, fitted, drawn, settings.correlated), stats_table(drawn)
-    report = examined(posterior, stats, depth)
+    stats = stats_table(drawn)
+    posterior = posterior_table(choices, fitted, drawn, settings.correlated) if fitted.design is None else None
+    report = examined(sampled_table(choices, fitted, drawn) if posterior is None else posterior, stats, depth)
     told = {
         "method": "nuts", "chains": chains, "draws": draws, "warmup": warmup, "seed": seed, "target_accept": accept,
         "max_tree_depth": depth, "correlated": int(settings.correlated), "estimate": "posterior median",
         "convergence": report.told,
     }  # fmt: skip
-    groups = {
-        "estimates": _estimates(choices, fitted, drawn, report, progress),
-        "group": _group(fitted, drawn),
-        "space": space_table(fitted.space),
-        "posterior": posterior,
+    over_rows = ("chain", "draw", "row")
+    likelihood: Variables = {"block": (over_rows, drawn.log_likelihood)}
+    if posterior is not None:
+        likelihood["prior_change"] = (over_rows, prior_change(choices, fitted, drawn, space))
+        groups = {
+            "estimates": posterior_estimates(choices, fitted, drawn.z, drawn.sd, report, progress),
+            "group": _group(fitted, drawn),
+            "space": space_table(fitted.space),
+            "posterior": posterior,
+        }
+    else:
+        groups = posterior_groups(choices, fitted, drawn, report, progress)
+    groups |= {
         "sample_stats": stats,
-        "log_likelihood": xr.Dataset(
-            {
-                "block": (("chain", "draw", "row"), drawn.log_likelihood),
-                "prior_change": (("chain", "draw", "row"), prior_change(choices, fitted, drawn, space)),
-            },
-            {**_over_draws(drawn), **_row_labels(choices)},
-        ),
+        "log_likelihood": xr.Dataset(likelihood, {**over_draws(drawn), **_row_labels(choices)}),
         "observed_data": xr.Dataset({"n_choices": ("row", choices.scored.sum(1))}, _row_labels(choices)),
         "convergence": report.measures,
     }
@@ -148,18 +155,22 @@ def _refuse(report: Report, tree: xr.DataTree, on_failure: OnFailure) -> None:
 def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, progress: bool | None = None) -> Beginning:
     """A first fit by empirical Bayes (MAP for a single person), and the sampler's coordinates that follow from it."""
     rows, n_parameters = rows_of_each(choices), len(fitted.space)
+    if fitted.design is not None:
+        from explorelab.fitting.effects.by_nuts import begin_with_effects
+
+        return begin_with_effects(choices, fitted, starts, seed, progress)
     if len(rows) > 1:
         first = fit_group(fitted, rows, None, starts, seed, EM_ROUNDS, EM_TOLERANCE, progress)
         mean, covariance, best, ending = first.mean[0], first.covariance[0], first.best, first.ending
     else:
         _, best, ending = fit_each(fitted, rows, True, starts, seed, progress)
         mean, covariance = np.zeros(n_parameters), np.eye(n_parameters)
-    _check_finite(choices, best)
+    check_finite(choices, best)
     precision = np.linalg.inv(covariance)
     low, high = limits(fitted.space)
     # Beyond a bound the likelihood is flat, so its curvature at the bound tells the sampler nothing.
     inside = (best.z > low + AWAY) & (best.z < high - AWAY)
-    bend = _positive((ending.information - precision) * inside[:, :, None] * inside[:, None, :])
+    bend = positive((ending.information - precision) * inside[:, :, None] * inside[:, None, :])
     # At the posterior mode the slopes of likelihood and prior cancel.
     slope = (mean - best.z) @ precision * inside
     pull = np.einsum("nij,nj->ni", bend, best.z) - slope
@@ -169,7 +180,7 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
     return Beginning(known, mean, np.sqrt(np.diagonal(covariance)))
 
 
-def _check_finite(choices: Choices, best: Best) -> None:
+def check_finite(choices: Choices, best: Best) -> None:
     """Raise if someone's likelihood or its slope is not finite: the sampler needs everyone's slope to move at all."""
     bad = [choices.participants[i] for i in np.nonzero(best.status == Status.NOT_FINITE)[0]]
     if bad:
@@ -180,7 +191,7 @@ def _check_finite(choices: Choices, best: Best) -> None:
         )
 
 
-def _positive(matrices: np.ndarray) -> np.ndarray:
+def positive(matrices: np.ndarray) -> np.ndarray:
     """The nearest symmetric positive semidefinite matrices; zero for a matrix with a non-finite entry."""
     finite = np.where(np.isfinite(matrices).all((1, 2), keepdims=True), matrices, 0.0)
     values, vectors = np.linalg.eigh((finite + np.swapaxes(finite, 1, 2)) / 2)
@@ -192,7 +203,7 @@ def starting(begun: Beginning, settings: Settings, chains: int, seed: int) -> St
     rng = np.random.default_rng(seed)
     n_people, n_parameters = begun.known.pull.shape
     scale = {
-        "mean": begun.sd / np.sqrt(n_people),
+        "mean": begun.sd / np.sqrt(n_people) if begun.mean_se is None else begun.mean_se,
         "sd": np.full(n_parameters, 1 / np.sqrt(2 * n_people)),
     }
     if settings.correlated:
@@ -219,11 +230,12 @@ def posterior_table(choices: Choices, fitted: Fitted, drawn: Draw, correlated: b
     variables["group_typical"] = (per_parameter, typical, {"long_name": "parameters at the mean of people, natural units"})
     if correlated:
         variables["group_correlation"] = ((*per_parameter, "parameter_2"), drawn.correlation)
-    coords = {**_over_draws(drawn), "participant": list(choices.participants), "parameter": names}
+    coords = {**over_draws(drawn), "participant": list(choices.participants), "parameter": names}
     return xr.Dataset(variables, {**coords, **({"parameter_2": names} if correlated else {})})
 
 
-def _over_draws(drawn: Draw) -> Variables:
+def over_draws(drawn: Draw) -> Variables:
+    """Coordinates of chains and draws."""
     chains, draws = drawn.diverging.shape
     return {"chain": np.arange(chains), "draw": np.arange(draws)}
 
@@ -246,7 +258,7 @@ def stats_table(drawn: Draw) -> xr.Dataset:
             "acceptance_rate": (over, drawn.acceptance),
             "step_size": (over, drawn.step_size),
         },
-        _over_draws(drawn),
+        over_draws(drawn),
     )
 
 
@@ -257,19 +269,32 @@ def _row_labels(choices: Choices) -> Variables:
     }
 
 
-def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, progress: bool | None) -> xr.Dataset:
-    """Everyone's posterior medians, standard deviations and 95 % intervals, with remarks and likelihoods."""
+def posterior_estimates(
+    choices: Choices,
+    fitted: Fitted,
+    drawn_z: np.ndarray,
+    sd: np.ndarray,
+    report: Report,
+    progress: bool | None,
+    latents: np.ndarray | None = None,
+) -> xr.Dataset:
+    """Everyone's posterior medians, standard deviations and 95 % intervals, with remarks and likelihoods.
+
+    `drawn_z` and the population's `sd` are draws of parameters in standard units. The likelihood is that of their medians,
+    or with effects that of the medians of levels and slopes (`latents`).
+    """
     names = [dimension.name for dimension in fitted.space]
-    z = drawn.z.reshape(-1, *drawn.z.shape[2:])
+    z = drawn_z.reshape(-1, *drawn_z.shape[2:])
     natural = on_natural_scale(fitted.space, z)
     median = np.median(z, axis=0)
     away = z - z.mean(0)
     covariance = np.einsum("dni,dnj->nij", away, away) / max(len(z) - 1, 1)
     nothing = np.full(len(median), np.nan)
-    judged = identified(fitted, median, covariance, np.median(drawn.sd.reshape(-1, len(names)), axis=0))
+    judged = identified(fitted, median, covariance, np.median(sd.reshape(-1, len(names)), axis=0))
     judged = judged.without(np.isin(choices.participants, without_information(choices)))
     low, high = np.quantile(natural, [0.025, 0.975], axis=0)
-    rows = predicted(fitted, np.arange(choices.n_rows), median[choices.participant][:, None], progress)[:, 0]
+    points = median if latents is None else latents
+    rows = predicted(fitted, np.arange(choices.n_rows), points[choices.participant][:, None], progress)[:, 0]
     ll = np.bincount(choices.participant, rows, choices.n_participants)
     undefined = {"long_name": "not defined for a posterior: see loo_by_block"}
     each, per_parameter, pair = "participant", ("participant", "parameter"), ("participant", "parameter", "parameter_2")
@@ -288,7 +313,7 @@ def _estimates(choices: Choices, fitted: Fitted, drawn: Draw, report: Report, pr
             "aic": (each, nothing, undefined),
             "bic": (each, nothing, undefined),
             "pseudo_r2": (each, share_foreseen(-ll, chance_nll(choices))),
-            "converged": (each, people_converged(report.measures, len(drawn.mean), list(choices.participants))),
+            "converged": (each, people_converged(report.measures, len(drawn_z), list(choices.participants))),
         },
         coords={"participant": list(choices.participants), "parameter": names, "parameter_2": names},
     )

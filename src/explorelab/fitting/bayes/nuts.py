@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
 from explorelab.agents.factors import AnyArray, Pytree
-from explorelab.fitting.bayes.population import Known, people, population_model, root_of, row_log_likelihoods
+from explorelab.fitting.bayes.population import Known, people, population_model, root_of, row_log_likelihoods, spread_of
 from explorelab.fitting.objective import Model
 from explorelab.fitting.search.batches import on_gpu, single_threaded_algebra
 
@@ -154,12 +154,12 @@ def drawn(model: Model, settings: Settings, known: Known, state: State) -> Draw:
     point = state.z
     mean, sd = point["mean"], jnp.exp(point["sd"])
     link = biject_to(constraints.corr_cholesky)(point["correlation_root"]) if settings.correlated else None
-    z = people(known, mean, root_of(sd, link), point["x"]).z
+    z = people(known, mean, root_of(spread_of(known, sd), link), point["x"]).z
     return Draw(
         z=z,
         mean=mean,
         sd=sd,
-        correlation=jnp.eye(len(mean)) if link is None else link @ link.T,
+        correlation=jnp.eye(len(sd)) if link is None else link @ link.T,
         log_likelihood=row_log_likelihoods(model, known.data, z[known.participant]),
         diverging=state.diverging,
         energy=state.energy,

@@ -9,6 +9,9 @@ In standard units (see `spaces`), for parameter k and person i:
 `bounded` is the identity well inside a parameter's bounds and flattens smoothly near them, so that z never leaves them. The
 model can still be simulated from: no distribution is truncated, so none needs a new normalising constant.
 
+With effects of conditions (`effects.effect_design`), the mean of person i is W_i b with b_k ~ Normal(0, 1) for columns
+that are centred and scaled, and z_i holds levels and slopes, from which each block's parameters follow.
+
 The sampler moves not in e but in x, where e_i = mu_i + R_i^-T x_i and N(mu_i, (R_i R_i')^-1) is the posterior that e_i would
 have if the likelihood of person i were Gaussian, with the peak and curvature found in a first fit. The posterior is the same
 whatever that first fit was; only its shape changes. In x it is close to a standard normal both for people whose choices are
@@ -28,9 +31,8 @@ from jaxtyping import Array, Float, Int
 from explorelab.agents.factors import AnyArray
 from explorelab.fitting.objective import Data, Model, block_log_likelihoods
 from explorelab.fitting.search.batches import mapped
+from explorelab.fitting.spaces import bounded
 
-SOFTNESS = 0.1
-"""Width, in standard units, over which `bounded` flattens at a bound; one unit away it changes values by 5e-6."""
 CONCENTRATION = 2.0
 """Concentration of the LKJ prior on correlations: 1 is flat; larger values favour small correlations."""
 
@@ -48,6 +50,11 @@ class Known(NamedTuple):
     """J, the curvature of each person's likelihood (person x parameter x parameter): positive semidefinite, 0 if unknown."""
     pull: Float[AnyArray, "person parameter"]
     """J times the peak of that likelihood (person x parameter)."""
+    weights: Float[AnyArray, "person parameter effect"] | None = None
+    """With effects of conditions, W: people's means are W_i times the effects, which take the place of `mean`, and the
+    levels and slopes of people that of their parameters."""
+    random: Float[AnyArray, " parameter"] | None = None
+    """With effects: 1 for what people differ in, 0 for what they share."""
 
 
 class Person(NamedTuple):
@@ -58,15 +65,6 @@ class Person(NamedTuple):
     log_volume: Float[Array, ""]
 
 
-def bounded(
-    z: Float[Array, "... parameter"], low: Float[AnyArray, " parameter"], high: Float[AnyArray, " parameter"]
-) -> Float[Array, "... parameter"]:
-    """z kept within its bounds: z itself well inside them, the bound beyond it, with a smooth transition between."""
-    least, most = jnp.maximum(low, -1e3), jnp.minimum(high, 1e3)
-    above, beyond = jax.nn.softplus((z - least) / SOFTNESS), jax.nn.softplus((z - most) / SOFTNESS)
-    return jnp.clip(least + SOFTNESS * (above - beyond), least, most)
-
-
 def people(
     known: Known,
     mean: Float[Array, " parameter"],
@@ -74,17 +72,26 @@ def people(
     x: Float[Array, "person parameter"],
 ) -> Person:
     """Everyone's parameters from the population and the sampler's coordinates."""
+    own = mean if known.weights is None else known.weights @ mean
 
     def one(
-        bend: Float[Array, "parameter parameter"], pull: Float[Array, " parameter"], x: Float[Array, " parameter"]
+        bend: Float[Array, "parameter parameter"],
+        pull: Float[Array, " parameter"],
+        x: Float[Array, " parameter"],
+        mean: Float[Array, " parameter"],
     ) -> tuple[Float[Array, " parameter"], Float[Array, ""]]:
         factor = jnp.linalg.cholesky(root.T @ bend @ root + jnp.eye(x.shape[0]))
         towards = solve_triangular(factor, root.T @ (pull - bend @ mean), lower=True)
         e = solve_triangular(factor.T, towards + x, lower=False)
         return e, -jnp.log(jnp.diag(factor)).sum()
 
-    e, log_volume = jax.vmap(one)(known.bend, known.pull, x)
-    return Person(bounded(mean + e @ root.T, known.low, known.high), e, log_volume.sum())
+    e, log_volume = jax.vmap(one, (0, 0, 0, None if known.weights is None else 0))(known.bend, known.pull, x, own)
+    return Person(bounded(own + e @ root.T, known.low, known.high), e, log_volume.sum())
+
+
+def spread_of(known: Known, sd: Float[Array, " parameter"]) -> Float[Array, " parameter"]:
+    """The sd of people, 0 in what they share."""
+    return sd if known.random is None else sd * known.random
 
 
 def root_of(
@@ -129,10 +136,11 @@ def population_model(model: Model, correlated: bool, known: Known) -> None:
     import numpyro.distributions as dist
 
     n_people, n_parameters = known.pull.shape
-    mean = numpyro.sample("mean", dist.Normal(0.0, 1.0).expand([n_parameters]).to_event(1))
+    n_means = n_parameters if known.weights is None else known.weights.shape[-1]
+    mean = numpyro.sample("mean", dist.Normal(0.0, 1.0).expand([n_means]).to_event(1))
     sd = numpyro.sample("sd", dist.HalfNormal(1.0).expand([n_parameters]).to_event(1))
     link = numpyro.sample("correlation_root", dist.LKJCholesky(n_parameters, CONCENTRATION)) if correlated else None
     x = numpyro.sample("x", dist.Normal(0.0, 1.0).expand([n_people, n_parameters]).to_event(2))
-    everyone = people(known, mean, root_of(sd, link), x)
+    everyone = people(known, mean, root_of(spread_of(known, sd), link), x)
     numpyro.factor("people", 0.5 * (x**2 - everyone.e**2).sum() + everyone.log_volume)
     numpyro.factor("choices", row_log_likelihoods(model, known.data, everyone.z[known.participant]).sum())

@@ -10,7 +10,16 @@ import numpy as np
 from explorelab.choices.table import Choices
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.optimise import CLOSE, Minimum, Status
-from explorelab.fitting.search.solve import Ending, Problem, endings, limits, minimised, problems, screened, starting_points
+from explorelab.fitting.search.solve import (
+    Ending,
+    Problem,
+    endings,
+    minimised,
+    problems,
+    screened,
+    searched,
+    starting_points,
+)
 
 SCREENED = 4
 """Points screened for each start that is followed."""
@@ -34,7 +43,7 @@ def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label:
     Half of the starts are the best of the screened points (four for each start), half simply the first points, so that no
     region is skipped because it looked bad from afar.
     """
-    low, high = limits(fitted.space)
+    low, high = searched(fitted)
     n = len(each.rows)
     points = starting_points(max(SCREENED * starts, 2), low, high, seed)
     if not len(low):
@@ -75,8 +84,8 @@ def rows_of_each(choices: Choices) -> list[np.ndarray]:
 
 def with_prior(fitted: Fitted, row_lists: list[np.ndarray], prior: bool) -> Problem:
     """A problem for each list of rows: with the standard prior (MAP) or without any (maximum likelihood)."""
-    n_parameters = len(fitted.space)
-    return problems(row_lists, np.zeros(n_parameters), np.eye(n_parameters) * float(prior))
+    n_estimated = len(searched(fitted)[0])
+    return problems(row_lists, np.zeros(n_estimated), np.eye(n_estimated) * float(prior))
 
 
 def fit_each(

@@ -50,6 +50,11 @@ def limits(space: Space) -> tuple[np.ndarray, np.ndarray]:
     return ends[:, 0], ends[:, 1]
 
 
+def searched(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds in standard units of what is estimated for a person: parameters or, with effects, levels and slopes."""
+    return limits(fitted.space) if fitted.design is None else (fitted.design.low, fitted.design.high)
+
+
 def _penalised(model: Model, data: Data, problem: Problem, z: Float[Array, " parameter"]) -> Curvature:
     at = curvature(model, data, problem.rows, problem.weight, z)
     away = problem.precision @ (z - problem.mean)
@@ -158,6 +163,17 @@ def _ended(
 
 
 @partial(jax.jit, static_argnames="model")
+def _bent(
+    model: Model, data: Data, argument: tuple[Problem, Float[Array, "problem parameter"]], count: Int[Array, ""]
+) -> Curvature:
+    def one(each: tuple[Problem, Float[Array, " parameter"]]) -> Curvature:
+        problem, z = each
+        return curvature(model, data, problem.rows, problem.weight, z)
+
+    return mapped(one, argument, count)
+
+
+@partial(jax.jit, static_argnames="model")
 def _predicted(
     model: Model, data: Data, argument: tuple[Int[Array, " row"], Float[Array, "row point parameter"]], count: Int[Array, ""]
 ) -> Float[Array, "row point"]:
@@ -172,8 +188,7 @@ def _predicted(
 
 def _own(data: Data, rows: np.ndarray) -> tuple[Data, np.ndarray]:
     """The data of these rows alone, and the rows' new indices: compiled programs do not depend on how many others exist."""
-    own = data._replace(blocks=jax.tree.map(lambda x: x[rows.ravel()], data.blocks))
-    return own, np.arange(rows.size, dtype=np.int32).reshape(rows.shape)
+    return data.of_rows(rows.ravel()), np.arange(rows.size, dtype=np.int32).reshape(rows.shape)
 
 
 def screened(fitted: Fitted, each: Problem, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
@@ -188,7 +203,7 @@ def screened(fitted: Fitted, each: Problem, points: np.ndarray, progress: bool |
 
 def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, progress: bool | None = None) -> Minimum:
     """Where the minimisation of every problem (leading axis) ends, from its own start."""
-    low, high = limits(fitted.space)
+    low, high = searched(fitted)
 
     def call(part: tuple[Problem, np.ndarray], count: np.int32) -> Minimum:
         data, rows = _own(fitted.data, part[0].rows)
@@ -209,13 +224,23 @@ def curved(fitted: Fitted, each: Problem, z: np.ndarray, label: str, progress: b
 
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
     """Curvature and likelihood of every problem at its minimum, and whether any nearby point is lower."""
-    low, high = limits(fitted.space)
+    low, high = searched(fitted)
 
     def call(part: tuple[Problem, np.ndarray], count: np.int32) -> Ending:
         data, rows = _own(fitted.data, part[0].rows)
         return _ended(fitted.model, data, low, high, (part[0]._replace(rows=rows), part[1]), count)
 
     return in_calls(call, (each, z), "uncertainty", progress)
+
+
+def bends(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Curvature:
+    """The negative log-likelihood alone of every problem at its point, with slope and expected information."""
+
+    def call(part: tuple[Problem, np.ndarray], count: np.int32) -> Curvature:
+        data, rows = _own(fitted.data, part[0].rows)
+        return _bent(fitted.model, data, (part[0]._replace(rows=rows), part[1]), count)
+
+    return in_calls(call, (each, z), "curvature", progress)
 
 
 def predicted(fitted: Fitted, rows: np.ndarray, points: np.ndarray, progress: bool | None = None) -> np.ndarray:

@@ -7,7 +7,7 @@ import xarray as xr
 
 from explorelab._support.counted import plural
 from explorelab.fitting.fit_summary import estimates_table, parameter_summary
-from explorelab.fitting.identified import MOST_LEFT
+from explorelab.fitting.search.identified import MOST_LEFT
 from explorelab.plots.people_figures import draw_diagnostics, draw_estimates, mean_trade_off
 from explorelab.plots.words import (
     counted,

@@ -13,8 +13,7 @@ from explorelab.agents.parameters import about
 from explorelab.companions.assessment.one_person import assessed
 from explorelab.companions.assessment.rest_of_block import LABELS
 from explorelab.companions.assessment.weaknesses import SHOWN, Weakness
-from explorelab.companions.forecast import started
-from explorelab.companions.live import Companion, companion
+from explorelab.companions.live import Companion, companion, started
 from explorelab.study.assessment.asked import Asked, Recipe
 from explorelab.study.computing.pipe import Told, mask_of
 from explorelab.study.computing.room import Room
