@@ -105,10 +105,11 @@ def _quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
 def _tables_stay_as_they_are() -> Iterator[None]:
     """What the tests of one file add to the package's tables, those of the next do not find."""
     from explorelab.agents.parameters import _ADDED
+    from explorelab.agents.registry import OWN
     from explorelab.agents.rules.habits import HABITS
     from explorelab.tasks.noise import NOISES
 
-    with patch.dict(_ADDED), patch.dict(HABITS), patch.dict(NOISES):
+    with patch.dict(_ADDED), patch.dict(OWN), patch.dict(HABITS), patch.dict(NOISES):
         yield
 
 

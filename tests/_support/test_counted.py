@@ -52,9 +52,11 @@ NO_NOUN = {
 COUNT = re.compile(r"(len|int|whole)\(.*|(\w+\.)*n(_\w+)?|.*\.(size|sum\(\))|.*\.sizes\[.*|.*\['n_?\w*'\]")
 """Expressions that count something."""
 ALWAYS_SEVERAL = {
+    "choices/formats/psych201.py: {len(rows)} games",
     "choices/reading.py: {len(self.problems)} problems",
     "cli/tables/companion_tables.py: {told['nats_per_choice']} nats",
     "cli/tables/recovery_tables.py: {about['n']} simulated people",
+    "fitting/effects/effects_table.py: {len(levels)} values",
     "fitting/bayes/convergence.py: {n_draws} draws",
     "fitting/bayes/convergence.py: {n_draws} trees",
     "paper/blocks.py: {whole(n_moves)} transitions",

@@ -125,7 +125,7 @@ BAD = {
     "NaN in the means": (["simulate", "--means", "0,nan", "-T", "5"], "NaN"),
     "horizon 0": (["simulate", "--means", "0,1", "-T", "0"], "horizon must be at least 1, got 0"),
     "no horizon": (["simulate", "--means", "0,1"], "needs a horizon"),
-    "no task": (["simulate", "-T", "5"], "needs landscape, profile or means"),
+    "no task": (["simulate", "-T", "5"], "needs landscape, profile, means, path, restless"),
     "unknown agent": (["simulate", *SMALL, "--agent", "stochastic-ulc"], "did you mean 'stochastic-ucl'"),
     "unknown parameter": (["simulate", *SMALL, "-s", "prior_men=3"], "did you mean 'prior_mean'"),
     "unknown landscape": (["simulate", "--landscape", "b", "-T", "5"], "unknown landscape 'b'"),

@@ -29,7 +29,7 @@ TASKS = {
     "tiny rewards": xl.tasks.bandit([1e-9, 2e-9, 0.0], 1e-20),
     "equal arms": xl.tasks.bandit([1.0, 1.0, 1.0], 1.0),
 }
-AGENTS = ("stochastic-ucl", "win-stay-lose-shift")
+AGENTS = (pytest.param("stochastic-ucl", marks=pytest.mark.slow), "win-stay-lose-shift")
 
 
 def begun(task: Task, agent: str, **more: object) -> Companion:

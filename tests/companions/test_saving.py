@@ -89,11 +89,13 @@ def test_a_file_that_is_no_companion_is_told_in_a_sentence(tmp_path: Path) -> No
         assert "\n" not in str(caught.value)
 
 
-def test_what_cannot_be_restored_is_not_saved(tmp_path: Path) -> None:
+def test_an_agent_that_no_file_holds_must_be_passed_again(tmp_path: Path) -> None:
     from dataclasses import replace
 
     mind = companion("stochastic-ucl", None, TASK, horizon=12, n_points=16)
     mind = replace(mind, scene=mind.scene._replace(agent=replace(mind.scene.agent, name="my own")))
-    with pytest.raises(xl.InputError, match="my own cannot be saved"):
-        save_companion(mind, tmp_path / "mind.nc")
-    assert list(tmp_path.iterdir()) == []
+    save_companion(mind, tmp_path / "mind.nc")
+    with pytest.raises(xl.InputError, match="my own, an agent of somebody's own that is not in a file: pass the"):
+        load_companion(tmp_path / "mind.nc")
+    again = load_companion(tmp_path / "mind.nc", mind.scene.agent)
+    np.testing.assert_array_equal(again.next_choice, mind.next_choice)

@@ -68,6 +68,7 @@ def refitted(name: str, choices: Choices) -> Any:
     return cross_validate(choices, wu.model(name), "ml", within="horizon", space=wu.space(name), n_starts=STARTS)
 
 
+@pytest.mark.slow
 def test_refits_find_what_the_authors_found():
     choices = wu.rescaled_choices()
     choices = choices.rows(np.isin(choices.participant, [0, 23, 62]))

@@ -85,6 +85,7 @@ def test_every_method_fits_it(name, method, people):
     assert fit.attrs["agent_file"] == f"{FILE}:{name}"
 
 
+@pytest.mark.slow
 @every_one
 def test_nuts_samples_it(name, people):
     few = people[name].rows(people[name].participant < 2)
@@ -193,9 +194,19 @@ def folder(people, tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("command", "option"), list(with_agents()))
+def test_every_command_that_takes_an_agent_is_tried():
+    assert {command for command, _ in with_agents()} <= set(ARGUMENTS), "say in ARGUMENTS how to try it"
+
+
+AT_ONCE = ("simulate", "fit", "compare")
+"""Commands that `make test` tries; the others, which find agents the same way, `make test-slow` tries too."""
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [pytest.param(*each, marks=() if each[0] in AT_ONCE else pytest.mark.slow) for each in with_agents()],
+)
 def test_every_command_that_takes_an_agent_takes_ones_own(command, option, folder):
-    assert command in ARGUMENTS, f"{command} takes {option}: say in ARGUMENTS how to try it"
     mine = "my_models.py:two_rates" if option == "--agent" else "my_models.py:two_rates,my_models.py:loyal:temperature=0.5"
     more = BESIDE.get(command, []) if option == "--agent" else []
     done = command_line.explorelab(*command.split(), *ARGUMENTS[command], *more, option, mine, cwd=folder)

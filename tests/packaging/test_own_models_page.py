@@ -48,6 +48,7 @@ def test_the_python_of_the_page_runs_and_the_model_wins_on_its_own_data(folder: 
     assert float(frequency["two-rates"]) > 0.5
 
 
+@pytest.mark.slow  # tests/contract/test_own_agents.py tries every command
 @pytest.mark.parametrize("command", COMMANDS)
 def test_its_commands_run(command: str, folder: Path) -> None:
     words = shlex.split(command)[1:]

@@ -108,6 +108,8 @@ def learn_prior(choices: Choices, agent: str = "stochastic-ucl", *, n_shapes: in
     check_likelihood(choices, fitted)
     if "prior_mean" not in {dimension.name for dimension in fitted.space}:
         raise InputError(f"{fitted.agent.name} has no prior mean that could be learned.")
+    if "prior_var" not in fitted.agent.params:
+        raise InputError(f"{fitted.agent.name} has no prior variance: the prior of an operator needs a mean and a variance.")
     shapes = _shapes(choices, min(n, choices.layout.n_arms))
     with jax.enable_x64(True):
         return _learned(choices, fitted, shapes)

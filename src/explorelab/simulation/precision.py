@@ -77,7 +77,7 @@ class Numbers(NamedTuple):
 
 def origin_of(agent: Agent, task: Task) -> float:
     """The point from which this agent's rewards are measured; 0 for agents of a user's own, for which zero may matter."""
-    if agent.own:
+    if agent.own or agent.build is None:
         return 0.0
     params = agent.params
     if "prior_mean" in params and np.all(np.isfinite(params.get("prior_var", 0.0))):

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from explorelab._support.checks import Unchecked
+from explorelab._support.counted import counted
 from explorelab._support.toml_file import SettingError, about, shown
 from explorelab.errors import InputError
 from explorelab.tasks.changing import moving, restless, switching, with_blocked, with_forced, with_points
@@ -144,7 +145,7 @@ def paths_by(columns: Sequence[str], value: Unchecked, folder: Path) -> dict[str
     found: dict[str, list[tuple[float, int, list[float]]]] = {}
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
-            raise InputError(f"{path}, row {number}: expected {len(header)} values, got {len(row)}.")
+            raise InputError(f"{path}, row {number}: expected {counted(len(header), 'value')}, got {len(row)}.")
         label = label_of([row[i] for i in others])
         numbers = [_number(path, number, row[i]) for i in arms]
         found.setdefault(label, []).append((_number(path, number, row[header.index(TRIAL)]), number, numbers))
@@ -174,7 +175,7 @@ def _table(path: Path) -> tuple[list[str], list[list[str]]]:
         raise InputError(f"{path}: expected text in UTF-8: {error}.") from None
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     if len(rows) < 2:
-        raise InputError(f"{path}: expected a header and a row for each trial, got {len(rows)} rows.")
+        raise InputError(f"{path}: expected a header and a row for each trial, got {counted(len(rows), 'row')}.")
     return rows[0], rows[1:]
 
 

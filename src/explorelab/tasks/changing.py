@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from explorelab._support import checks
 from explorelab._support.checks import Floats, Unchecked
+from explorelab._support.counted import counted, each_of
 from explorelab._support.door import door
 from explorelab.errors import InputError
 from explorelab.tasks.changes import JUMPS, PATH, STILL, TURNS, WALK, Change, drawn_paths
@@ -181,7 +182,7 @@ def _each(name: str, given: PerArm, n_arms: int, **bounds: float) -> Floats:
     """One number for each arm."""
     value = checks.real(name, given, **bounds)  # type: ignore[arg-type]
     if value.ndim and value.shape != (n_arms,):
-        raise InputError(f"{name} must be one number, or one for each of the {n_arms} arms, got {value.size}.")
+        raise InputError(f"{name} must be one number, or one for {each_of(n_arms, 'arm')}, got {value.size}.")
     return np.broadcast_to(value, (n_arms,)).astype(float)
 
 
@@ -239,7 +240,9 @@ def with_blocked(task: Task, blocked: Blocked) -> Task:
     if table is None:
         table = _spans(task, blocked)
     if table.ndim != 2 or table.shape[1] != task.n_arms:
-        raise InputError(f"blocked must be a table of time x the task's {task.n_arms} arms, got shape {table.shape}.")
+        raise InputError(
+            f"blocked must be a table of time x the task's {counted(task.n_arms, 'arm')}, got shape {table.shape}."
+        )
     return _scheduled(replace(task, available=~table if table.any() else None))
 
 
@@ -333,6 +336,5 @@ def check_length(task: Task, horizon: int) -> None:
     """Raise if the horizon is beyond the end of the task."""
     if task.n_trials is not None and horizon > task.n_trials:
         why = "its means are given for" if task.change is not None else "it has"
-        raise InputError(
-            f"horizon must be at most {task.n_trials} on {task.name}: {why} {task.n_trials} trials, got {horizon}."
-        )
+        there = f"{why} {counted(task.n_trials, 'trial')}"
+        raise InputError(f"horizon must be at most {task.n_trials} on {task.name}: {there}, got {horizon}.")

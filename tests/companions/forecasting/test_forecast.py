@@ -53,7 +53,7 @@ def both(choices, agent, who, settings=PRECISE):
     return found, foreseen_by_replay(choices, scene, rows[who], settings)
 
 
-@pytest.mark.parametrize("agent", ["win-stay-lose-shift", "situated-ucl", "kalman-ucb"])
+@pytest.mark.parametrize("agent", ["win-stay-lose-shift", LONG, "kalman-ucb"])
 @pytest.mark.parametrize("people", PEOPLE)
 def test_points_drawn_once_say_what_a_live_companion_says(people, agent):
     found, live = both(PEOPLE[people](agent), agent, 0)
@@ -87,7 +87,7 @@ def test_a_sum_of_forecasts_is_the_evidence_by_integration():
     assert np.nansum(found.personal) == pytest.approx(exact.sum(), abs=0.005)
 
 
-@pytest.mark.parametrize("agent", ["delta-rule", "situated-ucl", "random-choice"])
+@pytest.mark.parametrize("agent", ["delta-rule", LONG, "random-choice"])
 def test_probabilities_of_all_arms_contain_that_of_the_choice(agent):
     choices = some_choices(agent, n_blocks=3)
     scene = scene_of(choices, agent, None)
@@ -128,7 +128,7 @@ def request_of(choices, agent):
     return Request(choices, agent, None, None, None, 1, 0)
 
 
-@pytest.mark.parametrize("agent", ["kalman-ucb", "win-stay-lose-shift", "situated-ucl"])
+@pytest.mark.parametrize("agent", ["kalman-ucb", "win-stay-lose-shift", LONG])
 def test_a_group_knows_nothing_of_the_people_left_out(agent):
     choices = some_choices(agent, n_people=4)
     others = np.array([True, True, False, True])

@@ -116,6 +116,7 @@ class Exact:
         return logsumexp(self.log_joint()) - logsumexp(self.log_joint(without=row))
 
 
+@pytest.mark.slow
 def test_population_agrees_with_numerical_integration(one: Any) -> None:
     _, _, tree, exact = one
     posterior = tree["posterior"].to_dataset()
@@ -282,6 +283,7 @@ def test_same_seed_same_draws(two: Any) -> None:
     assert not np.array_equal(first["temperature"], other["temperature"])
 
 
+@pytest.mark.slow
 def test_chains_go_together_as_on_a_gpu(one: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     choices, fitted, alone, _ = one
     monkeypatch.setattr(nuts, "on_gpu", lambda: True)

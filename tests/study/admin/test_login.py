@@ -17,7 +17,10 @@ from explorelab.study.database.tables import people
 from explorelab.study.server.security_headers import RESEARCHER
 from tests.support.study.people_rows import OWN, PASSWORD, Desk
 
-LOOKS = ["/admin/api/session", "/admin/api/overview", "/admin/api/notices", "/admin/api/people", "/admin/api/people/CODE"]
+LOOKS = [
+    *("/admin/api/session", "/admin/api/overview", "/admin/api/notices", "/admin/api/assessments"),
+    *("/admin/api/people", "/admin/api/people/CODE"),
+]
 CHANGES = ["/admin/api/people/CODE/delete", "/admin/logout", "/admin/api/export"]
 
 

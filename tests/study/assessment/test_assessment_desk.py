@@ -97,7 +97,9 @@ def test_in_an_empty_study_and_with_people_in_practice_nobody_is_assessed_and_no
         assert not desk.link.is_started
 
 
-@pytest.mark.parametrize("advised", [False, True], ids=["without advice", "with advice"])
+@pytest.mark.parametrize(
+    "advised", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["without advice", "with advice"]
+)
 def test_the_real_process_finds_out_about_people_who_play(tmp_path: Path, advised: bool) -> None:
     study = advised_study("none", n_task_blocks=2) if advised else small_study(**ONE)
     with opened(study, tmp_path, assessment_desk.PROGRAM) as lab:

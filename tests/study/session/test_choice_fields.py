@@ -61,7 +61,8 @@ def test_what_is_exported_is_described_and_comes_from_somewhere(field: ChoiceFie
 
 @fields
 def test_what_is_kept_is_exported(field: ChoiceField) -> None:
-    assert field.column is None or ALL in field.files or field.name == "block"  # that is a column of the block's own
+    # The block is a column of the block's own, and advice is exported as advice_reason.
+    assert field.column is None or ALL in field.files or field.name in ("block", "advice")
 
 
 @fields
