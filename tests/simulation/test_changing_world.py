@@ -26,7 +26,7 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("precision", [pytest.param("single", marks=pytest.mark.slow), "double"])
 @pytest.mark.parametrize("name", TASKS)
 def test_regret_is_what_numpy_makes_of_the_means_and_choices(name: str, precision: str) -> None:
     task = TASKS[name]

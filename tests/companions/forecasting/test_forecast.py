@@ -53,6 +53,10 @@ def both(choices, agent, who, settings=PRECISE):
     return found, foreseen_by_replay(choices, scene, rows[who], settings)
 
 
+LONG = pytest.param("situated-ucl", marks=pytest.mark.slow)
+"""The agent with the most parameters, in the slow run."""
+
+
 @pytest.mark.parametrize("agent", ["win-stay-lose-shift", LONG, "kalman-ucb"])
 @pytest.mark.parametrize("people", PEOPLE)
 def test_points_drawn_once_say_what_a_live_companion_says(people, agent):
