@@ -12,7 +12,7 @@ from explorelab.choices.checks.order import people_table
 from explorelab.choices.checks.schema import conditions_of
 from explorelab.choices.checks.values import MEASURES
 from explorelab.choices.columns import as_numbers, as_text, codes_of_several, typed
-from explorelab.choices.table import NOWHERE, Choices, Exclusion
+from explorelab.choices.table import NOWHERE, Choices, Exclusion, no_advice
 
 
 def build(look: Look, trials: Trials, source: str) -> Choices:
@@ -106,9 +106,7 @@ def _advice(
     """What was suggested; nothing on trials that a block does not have."""
     if trials.advice is None:
         return None
-    blank = AdviceGiven(
-        np.full(shape, NOWHERE, np.int32), np.zeros(shape, bool), np.zeros(shape, bool), np.full(shape, "", object)
-    )
+    blank = no_advice(shape)
     for values, given in zip(blank, trials.advice, strict=True):
         values[row, column] = given[kept]
     return blank

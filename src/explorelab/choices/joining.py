@@ -10,7 +10,8 @@ import pandas as pd
 
 from explorelab._support import checks
 from explorelab._support.door import door
-from explorelab.choices.table import NOWHERE, Choices, Layout
+from explorelab.choices.advice_given import AdviceGiven
+from explorelab.choices.table import NOWHERE, Choices, Layout, no_advice
 from explorelab.errors import InputError
 
 CONDITION = "dataset"
@@ -76,6 +77,7 @@ def join_choices(sets: Mapping[str, Choices]) -> Choices:
         scored=joined("scored", False),
         present=joined("present", False),
         available=available,
+        advice=_advice(parts, n_trials),
         means=_means(parts, n_trials),
         start=optional("start", [np.full(one.n_rows, NOWHERE) for one in parts]),
         conditions={CONDITION: np.repeat(names, [one.n_rows for one in parts]).astype(object), **_conditions(parts)},
@@ -90,6 +92,20 @@ def join_choices(sets: Mapping[str, Choices]) -> Choices:
 
 def _wide(array: np.ndarray, n_trials: int, otherwise: object) -> np.ndarray:
     return np.pad(array, ((0, 0), (0, n_trials - array.shape[1])), constant_values=otherwise)  # type: ignore[call-overload]
+
+
+def _advice(parts: list[Choices], n_trials: int) -> AdviceGiven | None:
+    """What was suggested in any data set; nothing in those without advice."""
+    if all(one.advice is None for one in parts):
+        return None
+    each = [no_advice((one.n_rows, one.n_trials)) if one.advice is None else one.advice for one in parts]
+    blank = no_advice((sum(one.n_rows for one in parts), n_trials))
+    for values, given in zip(blank, zip(*each, strict=True), strict=True):
+        at = 0
+        for own in given:
+            values[at : at + len(own), : own.shape[1]] = own
+            at += len(own)
+    return blank
 
 
 def _means(parts: list[Choices], n_trials: int) -> np.ndarray | None:

@@ -20,6 +20,13 @@ NOWHERE = -1
 """The arm of a trial without one, and the position of a person who has not chosen yet."""
 
 
+def no_advice(shape: tuple[int, int]) -> AdviceGiven:
+    """Nothing suggested on any trial (row x trial)."""
+    return AdviceGiven(
+        np.full(shape, NOWHERE, np.int32), np.zeros(shape, bool), np.zeros(shape, bool), np.full(shape, "", object)
+    )
+
+
 PLAYERS = {
     "people": ("person", "people"),
     "robots": ("robot", "robots"),

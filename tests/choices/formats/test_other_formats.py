@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 import explorelab as xl
+from explorelab.choices.table import no_advice
 from explorelab.errors import InputError
 
 pytestmark = pytest.mark.quick
@@ -287,3 +289,40 @@ def test_a_notebook_shows_a_table() -> None:
     assert "2 participants, 4 blocks, 8 trials" in shown
     assert "<table" in shown
     assert "<b>" not in shown.split("<table")[1].replace("&lt;b&gt;", "")
+
+
+def with_everything(shape: tuple[int, int] = (4, 2)) -> xl.Choices:
+    """Choices in which no field is empty."""
+    plain = xl.choices_from_frame(ROWS)
+    advice = no_advice(shape)
+    advice.arm[0, 1], advice.shown[0, 1], advice.followed[0, 1], advice.reason[0, 1] = 2, True, True, "best"
+    available = np.ones((*shape, 3), bool)
+    available[1, 0, 0] = False
+    missed = np.zeros(shape, bool)
+    missed[2, 1] = True
+    full = {"advice": advice, "available": available, "missed": missed, "scored": plain.scored & ~missed}
+    full |= {"means": np.arange(12.0).reshape(4, 3), "start": np.array([0, 1, 2, -1]), "note": "noted", "source": "here"}
+    return replace(plain, **full)
+
+
+NOT_OF_ROWS = ("layout", "participants", "participant", "conditions", "exclusions", "table", "source", "note", "players")
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(xl.Choices) if each.name not in NOT_OF_ROWS])
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+def test_a_data_set_loses_no_field_when_it_is_joined(field: str, first: bool) -> None:
+    full = with_everything()
+    assert getattr(full, field) is not None, f"give {field} a value in with_everything()"
+    longer = pd.concat([ROWS, ROWS.query("trial == 2").assign(trial=3)])
+    plain = replace(xl.choices_from_frame(longer), means=np.zeros((4, 3)))
+    joined = xl.join_choices({"a": full, "b": plain} if first else {"b": plain, "a": full})
+    again = joined.rows(slice(0, 4) if first else slice(4, 8))
+    both = (getattr(again, field), getattr(full, field))
+    for one, other in zip(*(value if field == "advice" else [value] for value in both), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("field", ["advice", "available", "missed", "start"])
+def test_what_no_data_set_has_none_gets_by_joining(field: str) -> None:
+    plain = xl.choices_from_frame(ROWS)
+    assert getattr(xl.join_choices({"a": plain, "b": plain}), field) is None
