@@ -156,7 +156,7 @@ def _with_own(known: DataTask, own: DataTask | None) -> DataTask:
     if own is None:
         return known
     layout = known.layout if known.layout is not None else own.layout
-    return replace(known, layout=layout, first_arm=known.first_arm or own.first_arm)
+    return replace(known, layout=layout, first_arm=known.first_arm or own.first_arm, note=known.note or own.note)
 
 
 def _together(paths: Sequence[AnyPath], reports: list[CheckReport]) -> CheckReport:
@@ -178,8 +178,8 @@ def _together(paths: Sequence[AnyPath], reports: list[CheckReport]) -> CheckRepo
         joined = join_choices(dict(zip(_names(sources), there, strict=True)))
     except InputError as error:
         return CheckReport(source, [Problem("", str(error).rstrip("."))], notes=notes)
-    names = [name for name in reports[0].counts if name != "arms"]
-    counts = {name: sum(report.counts[name] for report in reports) for name in names} | {"arms": joined.layout.n_arms}
+    names = dict.fromkeys(name for report in reports for name in report.counts if name != "arms")
+    counts = {name: sum(report.counts.get(name, 0) for report in reports) for name in names} | {"arms": joined.layout.n_arms}
     return CheckReport(source, problems, warnings, exclusions, notes, counts, joined)
 
 

@@ -125,7 +125,7 @@ def prior_for(tasks: list[Task]) -> Agent:
     It has the mean and variance of their arms, and the length scale (Matern 3/2) under which they are most probable.
     """
     for task in tasks:
-        task.check_fixed("advice")
+        task.check_plain("advice")
     means = np.stack([task.means for task in tasks])
     centre, var = float(means.mean()), float(means.var()) or 1.0
     distances = tasks[0].distances

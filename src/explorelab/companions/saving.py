@@ -72,7 +72,8 @@ def load_companion(path: str | os.PathLike[str], agent: str | Agent | None = Non
         raise InputError(f"{path}: expected a companion written by save_companion, got another kind of file.")
     task = _task_from(tree)
     settings = Settings(**json.loads(tree.attrs["settings"]))
-    mind = begun(_scene_from(tree, agent), settings, int(tree.attrs["horizon"]), task)
+    # Without the task, which may be that of the last block alone: each trial says itself what was on offer.
+    mind = begun(_scene_from(tree, agent), settings, int(tree.attrs["horizon"]))
     return _replayed(mind, _past_from(tree), task)
 
 
@@ -170,7 +171,7 @@ def _arms_table(mind: Companion) -> xr.Dataset:
     task, parts = mind.task, {"layout_places": mind.scene.layout.places}
     attrs: dict[str, Any] = {"has_task": int(task is not None)}
     if task is not None:
-        task.check_fixed("a saved companion")
+        task.check_plain("a saved companion")
         parts |= {"means": task.means, "task_places": task.places}
         if task.moves is not None:
             parts |= {"next_hop": task.moves.next_hop, "length": task.moves.length}

@@ -199,6 +199,7 @@ def repeated(choices: Choices, who: npt.ArrayLike) -> Choices:
         **{name: getattr(choices, name)[rows] for name in ("block", "arm", "reward", "observed", "scored", "present")},
         missed=taken(choices.missed),
         available=taken(choices.available),
+        advice=None if choices.advice is None else choices.advice.cut(rows, choices.n_trials),
         means=taken(choices.means),
         start=taken(choices.start),
         conditions={name: values[rows] for name, values in choices.conditions.items()},

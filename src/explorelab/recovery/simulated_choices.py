@@ -146,6 +146,7 @@ def simulate_choices(
         many,
         arm=np.where(sampled, arm, NOWHERE).astype(np.int32),
         reward=np.where(sampled, reward, 0.0),
+        advice=None,  # nobody advised those who are simulated
         table=None,
         exclusions=(),
         players="simulated",

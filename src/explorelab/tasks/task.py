@@ -94,6 +94,14 @@ class Task:
             words = CHANGES[self.change.kind].words
             raise InputError(f"{what} needs a task whose means are fixed, but {self.name} has means that {words}.")
 
+    def check_plain(self, what: str) -> None:
+        """Raise if the means change, arms are blocked, choices forced or rewards rounded: `what` knows nothing of these."""
+        self.check_fixed(what)
+        odd = {"blocked arms": self.available, "forced choices": self.forced, "rewards in whole points": self.points}
+        for words, value in odd.items():
+            if value is not None:
+                raise InputError(f"{what} needs a task without {words}, but {self.name} has them.")
+
     @property
     def distances(self) -> np.ndarray | None:
         """Euclidean distance between every pair of arms, if they have places."""

@@ -13,6 +13,7 @@ import pytest
 import explorelab as xl
 from explorelab.choices.table import no_advice
 from explorelab.errors import InputError
+from explorelab.recovery.designs import repeated
 
 pytestmark = pytest.mark.quick
 
@@ -326,3 +327,85 @@ def test_a_data_set_loses_no_field_when_it_is_joined(field: str, first: bool) ->
 def test_what_no_data_set_has_none_gets_by_joining(field: str) -> None:
     plain = xl.choices_from_frame(ROWS)
     assert getattr(xl.join_choices({"a": plain, "b": plain}), field) is None
+
+
+def transcript(tmp_path: Path, *texts: str, **more: object) -> Path:
+    lines = [{"text": text, "experiment": "x", "participant": i, **more} for i, text in enumerate(texts)]
+    (tmp_path / "prompts.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return tmp_path / "prompts.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("after", "reward"),
+    [
+        (" and get 1,250 points.", 1250.0),
+        (" and get .5 points.", 0.5),
+        (" and lose 5 points.", -5.0),
+        (" and get \u22124 points.", -4.0),
+        (" and get -4.25 points.", -4.25),
+        (" and get 1e-3 points.", 0.001),
+        (". You receive 12,345,678 points.", 12345678.0),
+    ],
+)
+def test_rewards_of_a_transcript_are_read_as_written(tmp_path: Path, after: str, reward: float) -> None:
+    text = f"Choose A or B.\n\nGame 1:\nYou press <<A>>{after}\nYou press <<B>> and get 1 point.\n"
+    assert xl.read_choices(transcript(tmp_path, text)).reward.tolist() == [[reward, 1.0]]
+
+
+@pytest.mark.parametrize("after", [" in trial 3 and get 7 points.", " and win 100 and lose 250.", ". Alien A wins."])
+def test_a_reward_that_is_not_clear_is_refused(tmp_path: Path, after: str) -> None:
+    text = f"Game 1:\nYou press <<A>>{after}\nYou press <<B>> and get 1 point.\n"
+    with pytest.raises(InputError, match=r"line 1: expected one number, the reward, after '<<A>>', got"):
+        xl.read_choices(transcript(tmp_path, text))
+
+
+def test_fields_of_a_person_do_not_replace_what_they_did(tmp_path: Path) -> None:
+    text = "Game 1:\nYou press <<A>> and get 3 points.\nYou press <<B>> and get 4 points.\n"
+    assert xl.read_choices(transcript(tmp_path, text, reward=50, trial=9, arm="A")).reward.tolist() == [[3, 4]]
+
+
+def test_instructions_are_no_missed_trial_and_arms_keep_their_numbers(tmp_path: Path) -> None:
+    told = "Press A or B. If you do not press a key in time, you earn nothing.\n"
+    both = told + "You press <<A>> and get 1 point.\nYou press <<B>> and get 2 points.\nYou did not respond in time.\n"
+    only = told + "You press <<B>> and get 5 points.\nYou press <<B>> and get 6 points.\n"
+    read = xl.read_choices(transcript(tmp_path, both, only))
+    assert read.arm.tolist() == [[0, 1, -1], [1, 1, -1]]
+
+
+@pytest.mark.parametrize("names", [["A", "B", "C"], ["left door", "right door", "no door"], ["1", "2", "3"]])
+def test_named_arms_with_missed_and_forced_trials_go_there_and_back(tmp_path: Path, names: list[str]) -> None:
+    frame = ROWS.assign(arm=np.array(names, object)[ROWS.arm], missed=[0] * 7 + [1], forced=[1] + [0] * 7)
+    frame.loc[7, ["arm", "reward"]] = [None, np.nan]
+    choices = xl.choices_from_frame(frame, {"arms": names})
+    same(xl.read_choices(xl.write_psych201(choices, tmp_path / "prompts.jsonl")), choices)
+
+
+def test_people_of_jspsych_are_told_apart_whatever_their_objects_are_called(tmp_path: Path) -> None:
+    people = [[{"id": "welcome"}, *({"arm": arm, "reward": arm + n} for arm in (0, 1, 1))] for n in range(2)]
+    (tmp_path / "data.json").write_text(json.dumps(people))
+    assert xl.read_choices(tmp_path / "data.json").participants == ("data 1", "data 2")
+
+
+def test_a_missed_trial_of_jspsych_stays(tmp_path: Path) -> None:
+    trials = [{"arm": 0, "reward": 1}, {"arm": None, "reward": None}, {"arm": 1, "reward": 2}]
+    (tmp_path / "data.json").write_text(json.dumps(trials))
+    read = xl.read_choices(tmp_path / "data.json")
+    assert read.arm.tolist() == [[0, -1, 1]]
+
+
+@pytest.mark.parametrize("order", [("with", "without"), ("without", "with")])
+def test_data_sets_with_and_without_advice_are_counted_together(tmp_path: Path, order: tuple[str, str]) -> None:
+    ROWS.to_csv(tmp_path / "without.csv", index=False)
+    ROWS.assign(advised=ROWS.arm, advice_shown=1).to_csv(tmp_path / "with.csv", index=False)
+    report = xl.check_choices([tmp_path / f"{name}.csv" for name in order], {"arms": 3})
+    assert report.choices is not None, report.message()
+    assert report.counts["trials"] == 16
+    assert report.choices.advice is not None
+    assert report.choices.advice.shown.sum() == 8
+
+
+def test_copies_of_choices_have_the_advice_of_their_own_rows() -> None:
+    copies = repeated(with_everything(), np.array([0, 1, 0, 1]))
+    assert copies.advice is not None
+    assert copies.advice.shown.shape == copies.arm.shape
+    assert copies.rows([copies.n_rows - 1]).n_rows == 1

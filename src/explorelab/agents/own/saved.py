@@ -71,6 +71,13 @@ def _found_again(attrs: Mapping[Any, Any], what: str, stored: str, given: dict[s
     base, *habits = parts_of_name(name)
     origin = str(attrs.get("agent_file", ""))
     here = name in OWN or ((base in AGENTS or base in OWN) and all(habit in HABITS for habit in habits))
+    if name in OWN and origin and OWN[name].origin and attrs.get("agent_sha256"):
+        mine = OWN[name].origin.partition(".py:")[0].removesuffix(".py") + ".py"
+        if digest(mine) != attrs["agent_sha256"]:
+            raise InputError(
+                f"{what} is of {stored}, but {mine} has changed since, or is another file: pass the agent itself to use it "
+                "as it is now."
+            )
     if here or not origin:
         if not here and base not in AGENTS:
             raise InputError(

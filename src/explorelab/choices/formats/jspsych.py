@@ -75,8 +75,15 @@ def _kind(value: Json) -> str:
     return json.dumps(value)[:40]
 
 
-def _who(trials: list[JsonObject], path: Path, number: int, n: int) -> str:
-    """A person's name: what the data call them, or where they were found."""
+def _labels(people: list[list[JsonObject]], path: Path) -> list[str]:
+    """Everyone's name: what the data call them if that tells them apart, or where they were found."""
+    found = [_called(trials) for trials in people]
+    if all(found) and len(set(found)) == len(found):
+        return found
+    return [path.stem] if len(people) == 1 else [f"{path.stem} {number}" for number in range(1, len(people) + 1)]
+
+
+def _called(trials: list[JsonObject]) -> str:
     names = {"participant", *COLUMNS["participant"]}
     for one in trials:
         for key, value in one.items():
@@ -87,14 +94,13 @@ def _who(trials: list[JsonObject], path: Path, number: int, n: int) -> str:
                 and plain in {n.replace(" ", "") for n in names}
             ):
                 return str(value)
-    return path.stem if n == 1 else f"{path.stem} {number + 1}"
+    return ""
 
 
 def _of_plugin(people: list[list[JsonObject]], path: Path) -> Raw:
     rows: list[JsonObject] = []
     shapes = set()
-    for number, trials in enumerate(people):
-        who = _who(trials, path, number, len(people))
+    for who, trials in zip(_labels(people, path), people, strict=True):
         for block, one in enumerate((one for one in trials if one.get("trial_type") == PLUGIN), 1):
             lists = {name: one[name] for name in PER_CHOICE if isinstance(one.get(name), list)}
             lengths = {name: len(values) for name, values in lists.items()}
@@ -132,11 +138,14 @@ def _of_trials(people: list[list[JsonObject]], path: Path, columns: Mapping[str,
         hint = f" Is it {other!r}? Then pass columns = {{reward = {other!r}}}." if other else ""
         raise InputError(f"{path}: expected 'reward' in the objects of the choices, got {', '.join(keys[:12])}.{hint}")
     rows: list[JsonObject] = []
-    for number, trials in enumerate(people):
-        who = _who(trials, path, number, len(people))
-        chosen = [one for one in trials if one.get(reward) is not None]
+    arm = columns.get("arm", "arm")
+    missed = columns.get("missed", "missed")
+    for who, trials in zip(_labels(people, path), people, strict=True):
+        chosen = [one for one in trials if reward in one and (one[reward] is not None or arm in one)]
         for one in chosen:
             kept = {key: value for key, value in one.items() if key not in OF_JSPSYCH or key in columns.values()}
+            if one[reward] is None:
+                kept |= {missed: 1}
             rows.append(kept if "participant" in {*one, *columns} else {"participant": who, **kept})
     raw = _raw(rows, path)
     left_out = sum(map(len, people)) - len(rows)

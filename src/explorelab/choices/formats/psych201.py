@@ -26,13 +26,12 @@ from explorelab.choices.table import Choices, Layout
 from explorelab.choices.task_file import DataTask
 from explorelab.errors import InputError
 
-NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+NUMBER = re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)")
 BLOCK = re.compile(r"^\s*[A-Za-z][\w ]*?\s(\d+)\s*:\s*$")
 TRIAL = re.compile(
-    rf"(?:<<(?P<chosen>[^<>]+)>>|(?:instructed|forced|told) to press (?P<forced>[\w.-]+))"
-    rf"(?P<between>(?:(?!<<|instructed|forced|\n\n).)*?)(?P<reward>{NUMBER})\b",
-    re.IGNORECASE,
+    r"<<(?P<chosen>[^<>]+)>>|(?:instructed|forced|told) to press (?P<forced>.+?)(?= and |[.,;:!](?:\s|$)|$)", re.IGNORECASE
 )
+LOSS = re.compile(r"\b(?:lose|loses|lost|losing)\b", re.IGNORECASE)
 MISSED = re.compile(r"(?:do not|don't|did not|didn't) (?:press|respond|answer)[^.\n]*", re.IGNORECASE)
 OF_FORMAT = ("text", "experiment", "participant", "RTs", "arms")
 """Fields with a meaning; every other one that is text or a number is a condition."""
@@ -57,23 +56,36 @@ class _Told(NamedTuple):
 def read_prompts(data: bytes, path: Path) -> Raw:
     """The trials in a file of transcripts."""
     people = list(_lines(data, path))
-    rows: list[JsonObject] = []
+    sessions: list[list[_Told]] = []
     arms: list[list[str]] = []
     for line, person in people:
-        told = list(_trials(str(person["text"])))
+        try:
+            told = list(_trials(str(person["text"])))
+        except ValueError as error:
+            raise InputError(f"{path}, line {line}: {error}.") from None
         if not any(not one.missed for one in told):
             raise InputError(
                 f"{path}, line {line}: expected choices between << and >>, each followed by its reward, got none."
             )
         names = [str(name) for name in person.get("arms", [])] or _mentioned(str(person["text"]), told)
         arms.append(names)
-        rows += _rows(person, told, names, path, line)
-    frame = pd.DataFrame(rows).astype(object)
+        sessions.append(told)
+    most = max(arms, key=len)
+    if all(set(names) <= set(most) for names in arms):
+        arms = [most] * len(arms)  # somebody may never have pressed one of them
+    rows = [
+        row
+        for (line, person), told, names in zip(people, sessions, arms, strict=True)
+        for row in _rows(person, told, names, path, line)
+    ]
+    frame = pd.DataFrame(rows, dtype=object)
     raw = Raw(frame.where(frame.notna(), None), np.arange(1, len(rows) + 1), str(path))
     n_arms = max(map(len, arms))
     alike = all(names == arms[0] for names in arms)
     numbered = arms[0] == [str(arm) for arm in range(n_arms)]
-    raw.task = DataTask(Layout(n_arms, arm_names=tuple(arms[0]) if alike and not numbered else None))
+    numbering = "People's arms have different names: they are numbered in the order in which the text has them."
+    layout = Layout(n_arms, arm_names=tuple(arms[0]) if alike and not numbered else None)
+    raw.task = DataTask(layout, note="" if alike else numbering)
     raw.notes.append(
         "The file is in the form of Psych-201: arms, blocks and rewards were read from the text."
         + (
@@ -109,19 +121,31 @@ def _lines(data: bytes, path: Path) -> Iterator[tuple[int, JsonObject]]:
 
 
 def _trials(text: str) -> Iterator[_Told]:
-    """The trials of a session; what stands before the first block is instructions, unless there are no blocks."""
+    """The trials of a session; what stands before the first block or trial is instructions."""
     lines = text.split("\n")
-    headed = any(BLOCK.match(line) for line in lines)
-    block = 0 if headed else 1
+    block = 0 if any(BLOCK.match(line) for line in lines) else 1
+    begun = block == 0
     for line in lines:
+        found = list(TRIAL.finditer(line))
+        begun |= bool(found)
         if BLOCK.match(line):
             block += 1
-        elif block and "<<" not in line and MISSED.search(line):
+        elif block and begun and not found and MISSED.search(line):
             yield _Told(block, "", None, missed=True)
-        elif block:
-            for found in TRIAL.finditer(line):
-                arm = (found["chosen"] or found["forced"]).strip()
-                yield _Told(block, arm, float(found["reward"]), forced=found["chosen"] is None)
+        elif block and found:
+            ends = [*(each.start() for each in found[1:]), len(line)]
+            for each, end in zip(found, ends, strict=True):
+                arm = (each["chosen"] or each["forced"]).strip()
+                yield _Told(block, arm, _reward(line[each.end() : end], each[0]), forced=each["chosen"] is None)
+
+
+def _reward(after: str, choice: str) -> float:
+    """The one number between a choice and the next."""
+    numbers = NUMBER.findall(after)
+    if len(numbers) != 1:
+        raise ValueError(f"expected one number, the reward, after {choice!r}, got {', '.join(numbers) or 'none'}")
+    value = float(numbers[0].replace(",", "").replace("\u2212", "-"))
+    return -abs(value) if LOSS.search(after) else value
 
 
 def _mentioned(text: str, told: list[_Told]) -> list[str]:
@@ -156,7 +180,7 @@ def _rows(person: JsonObject, told: list[_Told], names: list[str], path: Path, l
         row |= {"arm": number.get(one.arm), "reward": one.reward, "missed": int(one.missed), "forced": int(one.forced)}
         if times is not None:
             row["reaction_time_ms"] = None if one.forced or one.missed else next(waiting)
-        rows.append(row | ({"experiment": person["experiment"]} if "experiment" in person else {}) | same)
+        rows.append(same | ({"experiment": person["experiment"]} if "experiment" in person else {}) | row)
     return rows
 
 

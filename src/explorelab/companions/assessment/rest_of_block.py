@@ -39,7 +39,7 @@ def task_of(mind: Companion) -> Task:
     """The task that is played; an error if its means are unknown."""
     if mind.task is None or not np.isfinite(mind.task.means).all():
         raise InputError("regret needs the true mean rewards: pass companion() a task that has them.")
-    mind.task.check_fixed("an assessment")
+    mind.task.check_plain("an assessment")
     return mind.task
 
 

@@ -128,7 +128,9 @@ def _columns(fit: xr.DataTree, table: xr.Dataset, formulas: Formulas) -> list[_R
         is_value = column == INTERCEPT
         if not is_value and INTERCEPT not in own:
             made = columns_of(parameter, formulas.of[parameter], conditions)
-            is_value = bool(np.isin(made.values[:, made.names.index(column)], (0, 1)).all())
+            # A level of a term whose columns say of every block which one it is; other columns of 0 and 1 are differences.
+            of_term = made.values[:, [i for i, term in enumerate(made.terms) if term == str(terms[k])]]
+            is_value = bool(np.isin(of_term, (0, 1)).all() and (of_term.sum(1) == 1).all())
         level = "within people" if table["within"].values[k] else "between people"
         rows.append(_Row(parameter, column, level, np.eye(table.sizes["effect"])[k], is_value, str(terms[k])))
     return rows

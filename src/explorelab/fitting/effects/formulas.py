@@ -22,6 +22,12 @@ from explorelab.fitting.spaces import Space, standard
 type Effects = str | Mapping[str, str]
 """Formulas as one text, separated by semicolons, or the right-hand side by parameter."""
 
+FUNCTIONS = (
+    *("C", "contr.treatment", "contr.sum", "contr.helmert", "contr.poly", "contr.diff", "contr.custom", "contr.SAS"),
+    *(f"np.{name}" for name in ("log", "log2", "log10", "log1p", "exp", "sqrt", "abs")),
+    *("center", "scale", "standardize", "poly", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "I"),
+)
+"""What formulas may call. Formulas are evaluated as Python, also those of a saved fit, which may be somebody else's."""
 HELD = re.compile(r"^(\w+)\s*=\s*([^=]+?)\s+if\s+(.+)$", re.DOTALL)
 LISTED = 5
 
@@ -120,11 +126,22 @@ def columns_with(parameter: str, right: str, table: pd.DataFrame, other: pd.Data
     return _evaluated(parameter, right, table, other)[1]
 
 
+def _check_calls(formula: str) -> None:
+    """Raise if a formula does more than name columns and call known functions."""
+    code = re.sub(r"\"[^\"]*\"|'[^']*'", "''", formula)
+    called = [name for name in re.findall(r"([\w.]*)\s*\(", code) if name and name not in FUNCTIONS]
+    odd = re.search(r"[{}@;]|__|\blambda\b|\bimport\b|[\])]\s*\(|\[", code)
+    if called or odd:
+        what = f"{called[0]}()" if called else repr(odd[0]) if odd else ""
+        raise InputError(f"{formula}: expected columns and the functions {', '.join(FUNCTIONS[:2])}, ..., log, got {what}.")
+
+
 def _evaluated(parameter: str, right: str, table: pd.DataFrame, other: pd.DataFrame):  # type: ignore[no-untyped-def]
     from formulaic import ModelMatrix, model_matrix
     from formulaic.errors import FormulaicError
 
     formula = f"{parameter} ~ {right}"
+    _check_calls(formula)
     try:
         with np.errstate(all="ignore"):
             made = model_matrix(right, table, context={}, na_action="ignore")
@@ -155,6 +172,7 @@ def variables_of(parameter: str, right: str) -> list[str]:
     from formulaic import Formula
     from formulaic.errors import FormulaicError
 
+    _check_calls(f"{parameter} ~ {right}")
     try:
         return sorted(map(str, Formula(right).required_variables))
     except (FormulaicError, ValueError, TypeError, SyntaxError) as error:
@@ -166,6 +184,10 @@ def check_conditions(formulas: Formulas, choices: Choices, table: pd.DataFrame) 
     used: dict[str, str] = {}
     for parameter, right in formulas.of.items():
         used |= dict.fromkeys(variables_of(parameter, right), f"{parameter} ~ {right}")
+    for held in formulas.held:
+        for name in table.columns:
+            if re.search(rf"\b{re.escape(str(name))}\b", re.sub(r"\"[^\"]*\"|'[^']*'", "''", held.where)):
+                _check_complete(str(name), table[name], choices)
     for name, formula in used.items():
         if name not in table:
             varying = choices.table is not None and name in choices.table
@@ -224,6 +246,7 @@ def held_values(formulas: Formulas, space: Space, table: pd.DataFrame) -> np.nda
 
 def _where(held: Held, table: pd.DataFrame) -> np.ndarray:
     told = f"{held.parameter} = {held.value:g} if {held.where}"
+    _check_calls(told)
     try:
         there = np.asarray(table.eval(held.where, engine="python"))
     except Exception as error:

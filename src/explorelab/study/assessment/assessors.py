@@ -108,7 +108,8 @@ def _in_block(followed: Followed, block: int, start: int) -> Followed:
 
 
 def _observed(followed: Followed, told: Told) -> Followed:
-    available = mask_of(told.near, followed.mind.n_arms)
+    # All squares, if nobody says otherwise: the companion's task may still be that of the block before.
+    available = np.ones(followed.mind.n_arms, bool) if told.near is None else mask_of(told.near, followed.mind.n_arms)
     mind = followed.mind.observe(
         told.arm, told.reward, available=available, missed=told.missed, advised=told.advised
     )  # fmt: skip

@@ -155,6 +155,7 @@ def withdraw(connection: Connection, person: Person, erase: bool, now: float) ->
         raise not_now("Nothing is kept of someone who declined.")
     if erase and (person.stage != Stage.WITHDRAWN or person.cell is not None):
         erased(connection, person, "participant", now)
+    connection.execute(delete(assessments).where(assessments.c.person == person.id))
     if person.stage in PLACE_OPEN and person.platform_id is not None:
         _make_room(connection, person)
     _change(connection, person, stage=Stage.WITHDRAWN, seen_at=now)
