@@ -22,6 +22,8 @@ from typing import Any
 from bench.study_load import RESULTS, ROOT, processor_s, summary
 
 WITHOUT, WITH = "without", "with"
+WARM_S = 8.0
+"""How long people play before anything is counted, with advice and without."""
 
 
 def descendants(pid: int) -> list[int]:
@@ -58,7 +60,7 @@ def measure(policy: str | None, settings: dict[str, Any], processes: int) -> dic
                 for line in people.stdout:
                     told = json.loads(line)
                     if told["phase"] == "choices":
-                        marks.append(processor_s([pid for first in served.pids for pid in descendants(first)]))
+                        marks.append(processor_s(sorted({pid for first in served.pids for pid in descendants(first)})))
                     phases[told["phase"]] = told
             if people.returncode:
                 raise RuntimeError(f"the simulated people stopped before the end:\n{served.log()[-2000:]}")
@@ -106,6 +108,7 @@ def main() -> None:
     from bench import study_page
 
     settings = {"people": told.people, "clock_s": told.clock, "seconds": told.seconds, "control_s": 0.0, "closed": True}
+    settings["warm_s"] = WARM_S
     turns: dict[str, list[dict[str, Any]]] = {WITHOUT: [], WITH: []}
     before = os.getloadavg()[0]
     for _ in range(told.rounds):

@@ -195,6 +195,7 @@ async def generate(
     control_s: float,
     closed: bool = False,
     wait_for_advice: bool = False,
+    warm_s: float = 0.0,
 ) -> None:
     """Run all phases; prints when each begins and ends, and what was seen in it."""
     n_people = people
@@ -208,15 +209,17 @@ async def generate(
     say({"phase": "arrived", "seconds": time.perf_counter() - began})
     for name, what, lasts_s in (
         ("control before", "control", control_s),
+        ("warming up", "choice", warm_s),
         ("choices", "choice", seconds),
         ("control after", "control", control_s),
     ):
         say({"phase": name, "begins": True})
         seen: dict[str, Any] = {"seconds": [], "errors": [], "put_off": 0, "advice": []}
         processor, began = time.process_time(), time.perf_counter()
-        # People's starts are spread over one clock, so that requests come evenly.
-        dues = [began + clock_s * (number + 1) / n_people for number in range(n_people)]
-        until = began + lasts_s
+        # People's starts are spread over one clock, so that requests come evenly; a whole clock after they began.
+        late_s = clock_s if what == "choice" else 0.0
+        dues = [began + late_s + clock_s * (number + 1) / n_people for number in range(n_people)]
+        until = began + lasts_s + late_s if lasts_s else began
         loops = (one.play(what, due, until, seen, closed) for one, due in zip(crowd, dues, strict=True))
         await asyncio.gather(*loops)
         took = time.perf_counter() - began
