@@ -142,8 +142,8 @@ def _advice(part: dict[str, Any]) -> list[str]:
     """People with personal advice, beside the same number without."""
     settings, load = part["settings"], part["load_before"]
     columns = (
-        "", "choice, ms: p50 / p99 / max", "advice in time", "advice, ms: p50 / p99", "errors", "counted / stored, warm-up included",
-        "processor, share of one core",
+        "", "choice, ms: p50 / p99 / max", "advice in time", "advice, ms: p50 / p99", "errors",
+        "counted / stored, warm-up included", "processor, share of one core",
     )  # fmt: skip
     lines = [
         "## With advice",
