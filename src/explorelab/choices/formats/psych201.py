@@ -191,7 +191,8 @@ def write_psych201(
     """Write choices as Psych-201's JSON lines, one person per line, and return the path.
 
     Conditions that are the same in all blocks of a person become fields; others are left out. `read_choices` reads the file
-    back: the same choices and rewards, without the places and means of the arms, which the form has no room for.
+    back: the same choices and rewards, without the places and means of the arms, which the form has no room for. A missed
+    trial on which an arm was sampled all the same comes back as a forced one.
 
     Parameters
     ----------
