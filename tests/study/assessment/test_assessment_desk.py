@@ -137,11 +137,12 @@ def test_the_oldest_assessment_is_renewed_first_and_only_of_those_who_went_on(tm
         assert again[1] > first[1]
 
 
-def test_whoever_withdraws_vanishes_and_nothing_of_them_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("delete", [True, False], ids=["with all data", "and leaves the data"])
+def test_whoever_withdraws_vanishes_and_nothing_that_was_found_is_kept(tmp_path: Path, delete: bool) -> None:
     with opened(small_study(**ONE), tmp_path) as lab:
         tab, other = playing(lab, 2), playing(lab, 2)
         until(lab, all_found)
-        assert tab.post("withdraw", delete=True).status_code == 200
+        assert tab.post("withdraw", delete=delete).status_code == 200
         assert [each["code"] for each in people_of(lab)] == [code_of(other)]
         assert [row.person for row in lab.rows(assessments)] == [2]
 
