@@ -142,3 +142,17 @@ def test_teams_say_which_tasks_they_cannot_play(name: str) -> None:
 def test_teams_need_arms_with_places_or_people_of_a_fit(name: str) -> None:
     with pytest.raises(InputError, match="need arms with places"):
         xl.simulate_team(TASKS[name], n_people=2, horizon=3, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        (xl.tasks.with_points(xl.tasks.line([5, 10, 20, 40]), (1, 100)), "rewards in whole points"),
+        (xl.tasks.with_blocked(xl.tasks.line([0, 1, 2, 4]), [(2, 1, 3)]), "blocked arms"),
+        (xl.tasks.with_forced(xl.tasks.line([0, 1, 2, 4]), [0, 1]), "forced choices"),
+    ],
+    ids=["points", "blocked", "forced"],
+)
+def test_what_an_assessment_would_ignore_is_refused(task: xl.tasks.Task, words: str) -> None:
+    with pytest.raises(xl.InputError, match=f"needs a task without {words}"):
+        task.check_plain("an assessment")
