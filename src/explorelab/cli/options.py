@@ -17,7 +17,7 @@ from explorelab.errors import InterruptedByUserError
 Data = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DATA...",
+        metavar="DATA",
         help="File of choices, one row per trial: CSV, Parquet, hBayesDM's text, jsPsych's JSON, Psych-201's JSON lines, or "
         "a Psych-DS folder. Several are joined, with the condition dataset.",
     ),
