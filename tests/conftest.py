@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,9 @@ from tests.support.study.postgres import MISSING, Cluster, cluster, programs
 if TYPE_CHECKING:
     from tests.support.study.lab import Lab
 
-# What one test or worker has compiled, the others need not compile again. Set before JAX is imported.
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
+# What one test, process, run or checkout has compiled, the others need not compile again. Set before JAX is imported.
+COMPILED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "explorelab" / "tests"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 # What tests import and JAX traces are many objects that stay: to look through them all so often takes long.
@@ -32,6 +34,18 @@ COMPILED_QUICKLY = pytest.StashKey[bool]()
 
 COMPUTED_AT_IMPORT = pytest.StashKey[list[str]]()
 """The first file, if any, that computed something with JAX when it was imported, which every process of a run repeats."""
+
+
+KEPT_FOR = 30 * 24 * 3600
+"""Seconds after which a compiled program is deleted, and compiled again if it is still in use."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Delete compiled programs that are old; one of several processes does."""
+    if not hasattr(config, "workerinput"):
+        for program in COMPILED.glob("*"):
+            if time.time() - program.stat().st_mtime > KEPT_FOR:
+                program.unlink(missing_ok=True)
 
 
 @pytest.hookimpl(wrapper=True)

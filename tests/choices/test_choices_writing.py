@@ -19,6 +19,8 @@ from explorelab.choices.writing import choices_from_runs, write_choices
 from explorelab.recovery.score import score_test, scores
 from tests.support.choice_files import FOUR, same, tidy, written
 
+pytestmark = pytest.mark.quick_programs
+
 LABELS = (
     st.text("abcxyz 0123456789_-\u00e9\u4e2d\"',;#", min_size=1, max_size=8)
     .map(str.strip)

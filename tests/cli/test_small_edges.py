@@ -13,6 +13,8 @@ from explorelab.choices.reading import choices_from_frame
 from explorelab.fitting.model import prepare
 from tests.support.choice_files import tidy
 
+pytestmark = pytest.mark.quick_programs
+
 CHOICES = choices_from_frame(tidy(n_blocks=1, n_trials=12), {"arms": 4, "noise_var": 1.0})
 DOCS = Path(__file__).parents[2]
 

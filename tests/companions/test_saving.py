@@ -12,6 +12,8 @@ import explorelab as xl
 from explorelab.companions.live import Companion, companion
 from explorelab.companions.saving import load_companion, save_companion
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.with_noise(xl.tasks.grid([[0.0, 2.0, 4.0], [1.0, 3.0, 9.0]], name="hill"), xl.tasks.integer_noise(2))
 ALL_BUT_ONE = [True, True, False, True, True, True]
 

@@ -229,7 +229,9 @@ def _bent(model, data, z):
     return curvature(model, data, jnp.zeros(1, jnp.int32), jnp.ones(1), z)
 
 
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "situated-ucl" else name for name in SMOOTH]
+)
 def test_a_gradient_with_information_is_the_gradient(name):
     """Differentiation in pieces, only what learning depends on through the learner: the whole is what it was before."""
     fitted = prepare(choices(), name.split(",")[0], **SMOOTH[name])

@@ -67,6 +67,7 @@ def test_its_parameters_are_recovered(name):
     assert min(low.values()) > 0.2, low
 
 
+@pytest.mark.slow  # of the model that docs/own-models.md builds: tests/packaging/test_own_models_page.py
 @every_one
 def test_it_wins_on_its_own_data_against_the_packages_agents(name, people):
     agents = [f"{FILE}:two_rates", f"{FILE}:loyal", "delta-rule", "kalman-ucb"]

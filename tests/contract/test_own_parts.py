@@ -26,6 +26,8 @@ from explorelab.tasks import Noise, NoiseKind, add_noise
 from tests.support.beliefs import QUICKLY
 from tests.support.study.small_study import small_study
 
+pytestmark = pytest.mark.quick_programs
+
 # What the user writes -------------------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,9 @@ def close(found, plain):
     np.testing.assert_allclose(covariance / scale, plain.covariance[0] / scale, atol=0.1)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "agent", [*AGENTS[1:3], *(pytest.param(name, marks=pytest.mark.slow) for name in (AGENTS[0], AGENTS[3]))]
+)
 def test_rounds_on_parabolas_end_where_plain_rounds_end(agent):
     fitted, rows = people(agent)
     plain = fit_group(fitted, rows, starts=2, rounds=400, tolerance=1e-4, progress=False)

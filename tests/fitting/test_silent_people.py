@@ -18,6 +18,8 @@ from explorelab.recovery.parameter_recovery import recover_parameters
 from explorelab.recovery.predictive import predictive_check
 from explorelab.recovery.simulated_choices import simulate_choices
 
+pytestmark = pytest.mark.quick_programs
+
 AGENT = "win-stay-lose-shift"
 SILENT = 1
 

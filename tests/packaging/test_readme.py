@@ -48,6 +48,7 @@ def test_the_companion_page_runs_as_written(tmp_path: Path) -> None:
     assert (tmp_path / "mind.nc").is_file()
 
 
+@pytest.mark.slow
 def test_the_page_on_tasks_that_change_runs_as_written(tmp_path: Path) -> None:
     code = "\n".join(code_blocks(ROOT / "docs" / "changing-tasks.md"))
     done = subprocess.run(
@@ -65,6 +66,7 @@ def test_the_page_on_tasks_that_change_runs_as_written(tmp_path: Path) -> None:
     assert 0 <= informative <= 1
 
 
+@pytest.mark.slow
 def test_the_effects_page_runs_as_written(tmp_path: Path) -> None:
     from explorelab.choices.writing import write_choices
     from tests.support.conditions import in_conditions

@@ -18,6 +18,7 @@ from explorelab.fitting.likelihood import log_likelihoods
 from explorelab.fitting.model import prepare
 from explorelab.recovery.designs import blank_choices, repeated
 from explorelab.recovery.simulated_choices import simulate_choices
+from tests.support.beliefs import choosing_and_committing, one_of_each
 
 pytestmark = pytest.mark.quick_programs
 
@@ -56,7 +57,7 @@ def forced(choices: Choices) -> np.ndarray:
     return choices.observed & ~choices.scored & ~choices.missed
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", one_of_each(choosing_and_committing, AGENTS))
 def test_forced_trials_keep_their_arms_and_rewards_whoever_plays(name: str) -> None:
     given, agent = random_design(1), AGENTS[name]()
     try:

@@ -23,6 +23,8 @@ from explorelab.regret.observed import observed_regret
 from explorelab.regret.phenotype_summary import labels_table, summary
 from explorelab.regret.phenotypes import label_phenotypes
 
+pytestmark = pytest.mark.quick_programs
+
 T = np.arange(1, 91)
 SHAPES = {"linear": 40 + 25 * T, "power": 60 * T**0.6, "log": 30 + 150 * np.log(T)}
 

@@ -84,7 +84,9 @@ def test_replicates_have_their_own_paths_or_all_the_same() -> None:
     np.testing.assert_array_equal(shared[0, :20], xl.tasks.paths(xl.tasks.restless(4, seed=7), 20, seed=2)[0])
 
 
-@pytest.mark.parametrize("name", ["walks", "jumps of each", "blocked arms"])
+@pytest.mark.parametrize(
+    "name", ["walks", *(pytest.param(name, marks=pytest.mark.slow) for name in ("jumps of each", "blocked arms"))]
+)
 def test_the_memory_allowed_and_the_number_of_replicates_change_not_one_bit(name: str) -> None:
     ask = {"horizon": 60, "seed": 3, "progress": False}
     many = xl.simulate(KALMAN, TASKS[name], n_replicates=3000, keep="replicates", **ask)

@@ -16,6 +16,8 @@ from explorelab.simulation import chance
 from explorelab.simulation.futures import Future, futures, world_of
 from explorelab.tasks import Task
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.line([0.0, 1.0, 3.0, 2.0], noise_var=1.0)
 T = 12
 

@@ -37,12 +37,19 @@ EVERY_AGENT = {name: (lambda b=build, n=name: b(**NEEDED.get(n, {}))) for name, 
 """Every named agent, and some in another setting, each ready to be built."""
 
 
-def one_of_each(kind, agents=EVERY_AGENT):
-    """Names of agents for a test that asks the same of all of a kind: from the second of a kind on, they are slow."""
-    first = {}
-    for name, build in agents.items():
-        first.setdefault(kind(build()), name)
-    return [name if name in first.values() else pytest.param(name, marks=pytest.mark.slow) for name in agents]
+def one_of_each(parts, agents=EVERY_AGENT):
+    """Names of agents for a test that asks the same of all: as few as have every part between them; the others are slow.
+
+    `parts` of an agent is a tuple; two agents share a part if it stands at the same place. A test of how parts go together
+    must name the agents that it is about.
+    """
+    of_each = {name: set(enumerate(parts(build()))) for name, build in agents.items()}
+    missing, chosen = set().union(*of_each.values()), set()
+    while missing:
+        most = max(of_each, key=lambda name: len(of_each[name] & missing))  # the first of them, so always the same
+        chosen.add(most)
+        missing -= of_each[most]
+    return [name if name in chosen else pytest.param(name, marks=pytest.mark.slow) for name in agents]
 
 
 def learning_and_choosing(agent):
@@ -53,6 +60,12 @@ def learning_and_choosing(agent):
 def learning_and_valuing(agent):
     """What learns and what arms are worth to it, whatever chooses."""
     return agent.rule.learner.name, agent.rule.limit
+
+
+def every_part(agent):
+    """What learns, what arms are worth to it, what chooses, and for how long that binds."""
+    rule = agent.rule
+    return rule.learner.name, rule.limit, rule.choice.name, rule.commitment.name
 
 
 def choosing_and_committing(agent):

@@ -62,6 +62,13 @@ def test_few_of_these_choices_are_between_mirror_images(seed):
     assert choices_that_agree("exponential", 4.0, 90, seed)[1] <= 2  # the first of all, and one more
 
 
-@pytest.mark.parametrize(("name", "length_scale"), [("squared-exponential", 2.0), ("matern32", 4.0), ("matern52", 3.0)])
+@pytest.mark.parametrize(
+    ("name", "length_scale"),
+    [
+        ("squared-exponential", 2.0),
+        pytest.param("matern32", 4.0, marks=pytest.mark.slow),
+        pytest.param("matern52", 3.0, marks=pytest.mark.slow),
+    ],
+)
 def test_other_kernels_too_make_the_choices_of_a_scikit_learn_loop(name, length_scale):
     assert choices_that_agree(name, length_scale, 40, 4)[0] == 40

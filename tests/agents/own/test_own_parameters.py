@@ -19,6 +19,8 @@ from explorelab.fitting.objective import block_log_likelihoods, curvature
 from explorelab.plots.words import named
 from tests.support.beliefs import QUICKLY
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.bandit([0.0, 1.0, 2.0], 1.0)
 
 

@@ -57,7 +57,7 @@ LONG = pytest.param("situated-ucl", marks=pytest.mark.slow)
 """The agent with the most parameters, in the slow run."""
 
 
-@pytest.mark.parametrize("agent", ["win-stay-lose-shift", LONG, "kalman-ucb"])
+@pytest.mark.parametrize("agent", [pytest.param("win-stay-lose-shift", marks=pytest.mark.slow), LONG, "kalman-ucb"])
 @pytest.mark.parametrize("people", PEOPLE)
 def test_points_drawn_once_say_what_a_live_companion_says(people, agent):
     found, live = both(PEOPLE[people](agent), agent, 0)
@@ -132,7 +132,7 @@ def request_of(choices, agent):
     return Request(choices, agent, None, None, None, 1, 0)
 
 
-@pytest.mark.parametrize("agent", ["kalman-ucb", "win-stay-lose-shift", LONG])
+@pytest.mark.parametrize("agent", ["kalman-ucb", LONG])
 def test_a_group_knows_nothing_of_the_people_left_out(agent):
     choices = some_choices(agent, n_people=4)
     others = np.array([True, True, False, True])

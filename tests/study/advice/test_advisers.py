@@ -20,6 +20,8 @@ from explorelab.study.database.tables import choices
 from tests.support.study.advised import advised_study, in_task, sealed
 from tests.support.study.lab import Lab
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.grid([[1.0, 4.0, 9.0], [3.0, 8.0, 12.0], [2.0, 5.0, 7.0]], noise_var=1.0)
 POLICIES = ("impersonal", "personal", "personal-quiet")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from sqlalchemy import select
 
 from explorelab.study.advice.advisers import Advisers, led_on, suggestion
@@ -133,6 +134,7 @@ async def with_workers(served: Served) -> list[tuple[int, int, int | None]]:
     return person.shown
 
 
+@pytest.mark.slow
 def test_several_workers_on_postgresql_give_the_same_advice(server: Cluster, tmp_path: Path) -> None:
     folder, url = tmp_path / "study", server.new_database()
     write_study(folder, url, training=(), n_trials=8, dynamics=("standard",), advice=ADVICE)

@@ -17,6 +17,8 @@ from explorelab.study.computing.pipe import Job, Told
 from explorelab.study.config.design import Advice
 from tests.support.study.small_study import small_study
 
+pytestmark = pytest.mark.quick_programs
+
 TASK = xl.tasks.grid([[1.0, 4.0, 9.0], [3.0, 8.0, 12.0], [2.0, 5.0, 7.0]], noise_var=1.0)
 NEAR = xl.tasks.on_graph(TASK)
 RECIPE = Recipe({("A", "standard"): TASK, ("A", "neighbour"): NEAR}, (TASK,), 6, "stochastic-ucl", None, 8)

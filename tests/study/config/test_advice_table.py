@@ -10,6 +10,8 @@ from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 from tests.support.study.folder import problems
 
+pytestmark = pytest.mark.quick_programs
+
 ARMS = 'arms = ["none", "impersonal", "personal"]'
 
 

@@ -44,7 +44,7 @@ class Everything(Target):
         return {**OWN, "X-CSRF-Token": self.csrf, "Authorization": token, "Content-Type": "application/json"}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
     database = "sqlite:///study.db"
     if request.param == "postgresql":
