@@ -14,9 +14,9 @@ import numpy as np
 from jax.extend.random import threefry_2x32
 from jaxtyping import Array, Float, UInt32
 
-from explorelab.agents.factors import Chance
+from explorelab.agents.factors import AnyArray, Chance
 
-type Keys = UInt32[Array, "stream 2"]
+type Keys = UInt32[AnyArray, "stream 2"]
 
 REWARD_AND_CHOICE, COST_AND_MORE = 0, 1
 """The two streams of random bits that a step can draw on."""

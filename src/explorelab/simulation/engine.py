@@ -19,7 +19,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from explorelab.agents import step as steps
-from explorelab.agents.factors import AnyBelief, Chance, Params, Rule, Ways, prepared
+from explorelab.agents.factors import AnyArray, AnyBelief, Chance, Params, Rule, Ways, prepared
 from explorelab.simulation import chance
 from explorelab.simulation import changing_world as moving
 from explorelab.simulation.ordered_sums import Moments, moments
@@ -51,18 +51,18 @@ class Plan:
 
 
 class World(NamedTuple):
-    """The task as arrays."""
+    """The task as arrays: JAX's inside compiled calls, NumPy's outside."""
 
-    means: Float[Array, " arm"]
+    means: Float[AnyArray, " arm"]
     """Relative to each setting's `origin` once it is known; until then relative to zero, in float64."""
-    gaps: Float[Array, " arm"]
+    gaps: Float[AnyArray, " arm"]
     """In float64, like regret."""
-    noise_scale: Float[Array, ""]
+    noise_scale: Float[AnyArray, ""]
     ways: Ways
-    next_hop: Int[Array, "arm arm"] | None
-    mean_costs: Float[Array, "arm arm"] | None
-    start: Int[Array, ""]
-    origin: Float[Array, ""] | None = None
+    next_hop: Int[AnyArray, "arm arm"] | None
+    mean_costs: Float[AnyArray, "arm arm"] | None
+    start: Int[AnyArray, ""]
+    origin: Float[AnyArray, ""] | None = None
     """Of the setting's rewards, in float64; None if nothing needs it."""
     change: moving.ChangeWorld | None = None
     """What changes; then `means` and `gaps` are not used."""

@@ -284,12 +284,13 @@ def _dataset(
 ) -> xr.Dataset:
     shape = [len(values) for values in grid]
 
-    def variable(parts: list[np.ndarray], *dims: str, **attrs: str) -> xr.DataArray:
+    # Variables, not data arrays: they have no labels that must be compared, which takes longer than a short simulation.
+    def variable(parts: list[np.ndarray], *dims: str, **attrs: str) -> xr.Variable:
         stacked = np.stack(parts)
-        return xr.DataArray(stacked.reshape(*shape, *stacked.shape[1:]), dims=(*names, *dims), attrs=attrs)
+        return xr.Variable((*names, *dims), stacked.reshape(*shape, *stacked.shape[1:]), attrs)
 
     variables = dict(_variables(request, results, variable))
-    coords: Variables = {"time": list(request.times), "arm": np.arange(task.n_arms)}
+    coords: Variables = {"time": np.asarray(request.times), "arm": np.arange(task.n_arms)}
     coords |= {name: _labels(values) for name, values in zip(names, grid, strict=True)}
     if any("replicate" in v.dims for v in variables.values()):
         coords["replicate"] = np.arange(request.replicates)
@@ -317,8 +318,8 @@ LONG_NAMES = {
 
 
 def _variables(
-    request: Request, results: list[Result], variable: Callable[..., xr.DataArray]
-) -> Iterator[tuple[str, xr.DataArray]]:
+    request: Request, results: list[Result], variable: Callable[..., xr.Variable]
+) -> Iterator[tuple[str, xr.Variable]]:
     for name, long_name in LONG_NAMES.items():
         if name not in results[0].mean:
             continue

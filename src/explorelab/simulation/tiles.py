@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
@@ -64,10 +63,10 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
         # In JAX, precision and device are settings of the calling thread, so each worker sets its own. 64 bits are enabled
         # throughout for the totals; agents compute in the plan's precision.
         with jax.enable_x64(True), jax.default_device(device):
-            settings, world, keys = _on_device(arguments, plan)
-            replicates = jnp.arange(begin, begin + division.tile, dtype=jnp.uint32)
+            settings, world, keys = _world(arguments, plan)
+            replicates = np.arange(begin, begin + division.tile, dtype=np.uint32)
             how = (rule, plan, division.batch, division.unit, request.keep != "statistics")
-            played = play_many(*how, settings, world, keys, replicates, jnp.uint32(request.replicates))
+            played = play_many(*how, settings, world, keys, replicates, np.uint32(request.replicates))
             return jax.tree.map(np.asarray, played)
 
     running: dict[str, Running] = {}
@@ -157,20 +156,22 @@ def _arguments(agents: list[Agent], task: Task, request: Request) -> Pytree:
     }
 
 
-def _on_device(arguments: Pytree, plan: Plan) -> tuple[Params, World, chance.Keys]:
+def _world(arguments: Pytree, plan: Plan) -> tuple[Params, World, chance.Keys]:
+    """The arguments of the engine, still as NumPy arrays: a compiled call puts them all on the device at once."""
+
     def real(value: npt.ArrayLike | None) -> AnyArray:
-        return None if value is None else jnp.asarray(value, plan.dtype)
+        return None if value is None else np.asarray(value, plan.dtype)
 
     world = World(
-        means=jnp.asarray(arguments["means"], jnp.float64),
-        gaps=jnp.asarray(arguments["gaps"], jnp.float64),
+        means=np.asarray(arguments["means"], np.float64),
+        gaps=np.asarray(arguments["gaps"], np.float64),
         noise_scale=real(arguments["noise_scale"]),
         ways=Ways(real(arguments["distances"]), real(arguments["walks"])),
-        next_hop=None if arguments["next_hop"] is None else jnp.asarray(arguments["next_hop"], jnp.int32),
+        next_hop=None if arguments["next_hop"] is None else np.asarray(arguments["next_hop"], np.int32),
         mean_costs=real(arguments["mean_costs"]),
-        start=jnp.int32(arguments["start"]),
-        change=jax.tree.map(jnp.asarray, arguments["change"]),
+        start=np.int32(arguments["start"]),
+        change=jax.tree.map(np.asarray, arguments["change"]),
     )
     settings = {n: real(v) for n, v in arguments["settings"].items()}
-    settings["origin"] = jnp.asarray(arguments["settings"]["origin"], jnp.float64)
-    return settings, world, jnp.asarray(arguments["keys"])
+    settings["origin"] = np.asarray(arguments["settings"]["origin"], np.float64)
+    return settings, world, np.asarray(arguments["keys"])
