@@ -13,7 +13,7 @@ from explorelab.agents.factors import Available, Belief, Chance, ChoiceRule, Mom
 from explorelab.agents.learners.correlated import RootBelief
 from explorelab.agents.learners.trackers import OutcomeBelief
 from explorelab.agents.rules.best_arm import log_probs_of_best
-from explorelab.agents.rules.ties import is_best, same
+from explorelab.agents.rules.ties import first_of, is_best, same
 
 NEVER = -jnp.inf
 
@@ -44,12 +44,11 @@ def _arms(value: Value) -> Int[Array, " arm"]:
 def _draw_lowest(
     params: Params, belief: Belief, value: Value, moment: Moment, available: Available, chance: Chance
 ) -> Int[Array, ""]:
-    # Not argmax: on a CPU, XLA runs it one arm at a time, while compare and min are vectorised over replicates.
-    return jnp.where(_best(params, belief, value, available), _arms(value), value.shape[0]).min()
+    return first_of(_best(params, belief, value, available))
 
 
 def _log_probs_lowest(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
-    first = jnp.where(_best(params, belief, value, available), _arms(value), value.shape[0]).min()
+    first = first_of(_best(params, belief, value, available))
     return jnp.where(_arms(value) == first, 0.0, NEVER).astype(value.dtype)
 
 

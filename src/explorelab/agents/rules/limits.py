@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from explorelab.agents.factors import Belief, CountingBelief, Moment, Params, Value
 from explorelab.agents.learners.independent import SampleBelief, prior_weight
 from explorelab.agents.rules.quantiles import upper_quantile
-from explorelab.agents.rules.ties import is_best
+from explorelab.agents.rules.ties import first_of, is_best
 
 
 def _time(moment: Moment, like: Value) -> Float[Array, ""]:
@@ -205,7 +205,7 @@ def aht(params: Params, belief: CountingBelief, moment: Moment) -> Value:
     share = params.get("leader_share", 0.5 / n_arms**2)
     eligible = belief.plays >= jnp.maximum(share * plays, 1)
     leader_mean = jnp.where(eligible, belief.mean, -jnp.inf)
-    leader = jnp.where(is_best(params, belief, leader_mean), arms, n_arms).min()
+    leader = first_of(is_best(params, belief, leader_mean))
     bound = belief.mean + jnp.sqrt(2 * params["noise_var"] * jnp.log(jnp.maximum(plays, 1)) / jnp.maximum(belief.plays, 1))
     challenger = moment.n_decisions % n_arms
     duel = jnp.where(arms == challenger, bound, jnp.where(arms == leader, belief.mean, -jnp.inf))

@@ -9,7 +9,7 @@ values this close count as ties everywhere.
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Int
 
 from explorelab.agents.factors import Belief, Params, Value
 
@@ -39,3 +39,13 @@ def is_best(params: Params, belief: Belief, value: Value) -> Bool[Array, " arm"]
     rounding = close * (_size(top) + jnp.abs(params.get("prior_mean", 0.0))) + params.get("grain", 0.0)
     # "None is better", so that some arm is the best even if a value is NaN.
     return ~(value < top - (rounding + close * jnp.abs(getattr(belief, "mean", 0.0))))
+
+
+def first_of(which: Bool[Array, " arm"]) -> Int[Array, ""]:
+    """The lowest arm of these, or the number of arms if there is none.
+
+    As the highest of negative numbers in float32, which XLA compares many at a time on a CPU. In whole numbers, and with
+    argmax, it looks at one after the other, which for 100 arms was a third of a simulation's time.
+    """
+    n = which.shape[0]
+    return -jnp.where(which, -jnp.arange(n, dtype=jnp.float32), -float(n)).max().astype(jnp.int32)
