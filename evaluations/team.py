@@ -30,9 +30,14 @@ OTHERS = 48
 WRONG = """\
 The expert expects landscape B upside down: the worst region is the best. One is certain (standard deviation 1), the
 other open to doubt (10). An adviser goes silent when rewards lie far from what it expected, or when suggestions that
-were taken paid less than the person's own choices; personal advice can also fall back on the person's own prior, if
-that foresees rewards better. A certain expert is found out after two rewards, which costs next to nothing. One who is
-open to doubt learns, but slowly: impersonal advice of this kind can do harm before it is noticed."""
+were taken paid less than the person's own choices. In the second case it may still suggest the arm that has paid most
+so far, if that paid clearly more than the person's own choices do. Personal advice can also fall back on the person's
+own prior, if that foresees rewards better. A certain expert is found out after two rewards, which costs next to
+nothing. One who is open to doubt learns, but slowly. With an earlier rule (five suggestions taken and two standard
+errors before it was silent, now three and one; nothing suggested afterwards) its impersonal advice did harm to
+logarithmic people at 0.6: 18 % (1 to 34). The rule was chosen on these people at 0.6, and then tried on others
+(another seed, 12 of each kind, all three probabilities of following): no interval of impersonal advice lay above
+zero, and linear people gained as much as before."""
 ELSEWHERE = """\
 Landscape A, and two random landscapes (mean 30, standard deviation 17, Matern 3/2 of length scale 3) on which no
 policy was tried before. The expert's prior is that of landscapes A and B."""
