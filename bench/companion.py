@@ -132,8 +132,9 @@ def page(results: JsonObject) -> str:
 
 One core, load {results["load"]:.2f} before the run. After every choice of a simulated person (100 arms, 90 choices,
 weak prior): the posterior of all parameters and the probability of each arm on the next trial. Now and then the points are
-renewed; those updates are the slow ones, and they are counted. Compiling happens in a first block, in which points are renewed
-after every choice, and is shown apart. A study advises with 64 points and assesses with 128; `xl.companion` takes 512.
+renewed; those updates are the slow ones, and they are counted. Compiling happens in a first block, in which points are
+renewed after every choice, and is shown apart. A study advises with 64 points and assesses with 128; `xl.companion` takes
+512.
 
 | agent | points | median, ms | 99 %, ms | most, ms | renewals a block | median / floor | first block, compiling too, s |
 |---|---|---|---|---|---|---|---|

@@ -23,7 +23,8 @@ def reply_to_jobs(prepared: Callable[[Any], Room[Any]], nice: int) -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends this process, by closing its input
-    give_way(nice)
+    with suppress(OSError):
+        os.nice(nice)
     with suppress(BrokenPipeError, StopIteration):
         stream = messages(sys.stdin.buffer)
         room = prepared(next(stream))
@@ -32,15 +33,3 @@ def reply_to_jobs(prepared: Callable[[Any], Room[Any]], nice: int) -> None:
         for job in stream:
             replies.write(packed(room.reply(job, time.monotonic())))
             replies.flush()
-
-
-def give_way(nice: int) -> None:
-    """Let the server go first: whenever it has something to do, it interrupts this process at once, where Linux can.
-
-    Niceness alone decides about shares of a core, but whoever wakes up may still have to wait some milliseconds for one.
-    """
-    with suppress(OSError):
-        os.nice(nice)
-    if hasattr(os, "SCHED_IDLE"):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
