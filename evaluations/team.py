@@ -216,6 +216,22 @@ def verdict(summary: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
+def reached(summary: dict[str, Any]) -> str:
+    """In how many groups each target is met, by personal advice and by the oracle."""
+    teams = summary["teams"]
+
+    def count(policy: str, base: str, target: float) -> str:
+        of = [team[f"vs_{base}"][0] <= target for team in teams if team["policy"] == policy]
+        return f"{sum(of)} of {len(of)}"
+
+    first, second = ("none", -30), ("impersonal", -10)
+    return (
+        f"Personal advice reaches 30 % below none in {count('personal', *first)} groups (the oracle in "
+        f"{count('oracle', *first)}), and 10 % below\nimpersonal in {count('personal', *second)} "
+        f"(the oracle in {count('oracle', *second)})."
+    )
+
+
 def _met(found: list[float], target: float) -> str:
     return f"{'yes' if found[0] <= target else 'no'}, {found[0]:+.1f} %"
 
@@ -246,6 +262,7 @@ The adviser alone, playing by itself: {best["expert_alone"]:.0f}.
 
 {verdict(best)}
 
+{reached(best)}
 Targets are judged by the mean. Where the oracle itself does not reach one, no adviser can that wants to show the best
 arm. Somebody who follows with probability 0.3 makes 63 of 90 choices alone. The linear person tries every arm once,
 because they believe that neighbours have nothing in common: nothing that they are shown changes where they go, and what
@@ -255,8 +272,8 @@ good ones.
 
 At 0.9 the oracle leaves room, but it need not look for the best arm. An adviser that explores less does better on
 landscape B (values of information divided by 4: 12 % below impersonal for linear people at 0.9, 19 % for logarithmic
-ones, in a prototype that knew the person), but gets stuck on other smooth landscapes (up to 60 % above impersonal). It
-was not taken.
+ones, in a prototype that knew the person and is not kept), but gets stuck on other smooth landscapes (up to 60 % above
+impersonal). It was not taken.
 
 What personal advice does differently: it weighs what a sample would teach by how many choices are left and how many of
 them follow; it learns along which axis the landscape is smooth; and it does not use up good arms that the person would
