@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page  # noqa: E402
 from tests.support.study.browser import DESKTOP, PHONE, chromium, served, stage, wait_for_trial  # noqa: E402
 
 FOLDER = ROOT / "docs" / "study"
-ROBOTS = 7
+ROBOTS = 5
 """That play while the researcher's page is looked at."""
 
 
