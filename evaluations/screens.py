@@ -1,16 +1,20 @@
 """Pictures of every screen of a study, on a desktop and on a phone, and how punctual deadlines are. Writes docs/study/.
 
-    python -m evaluations.screens [--choices 60]
+    python -m evaluations.screens [--choices 60] [--only participant researcher clock]
 
-The clock is measured in one block of that many choices of 1.5 s, from what the server stored (evaluations/screens.json).
+The researcher's page is shown while robots play. The clock is measured in one block of that many choices of 1.5 s, from what
+the server stored (evaluations/screens.json).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +25,8 @@ from playwright.sync_api import Browser, Page  # noqa: E402
 from tests.support.study.browser import DESKTOP, PHONE, chromium, served, stage, wait_for_trial  # noqa: E402
 
 FOLDER = ROOT / "docs" / "study"
+ROBOTS = 5
+"""That play while the researcher's page is looked at."""
 
 
 def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> None:
@@ -109,19 +115,63 @@ def clock(browser: Browser, n_choices: int) -> dict[str, float]:
     }  # fmt: skip
 
 
+def researcher(browser: Browser) -> None:
+    """The researcher's page, when everyone who plays has been assessed, and the panel with the assessments alone."""
+    from explorelab.study.config.study_folder import load_study
+    from explorelab.study.database.store import engine_for, remembered
+    from explorelab.study.robots.pilot import run_pilot
+    from explorelab.study.server.serve import PASSWORD
+
+    os.environ[PASSWORD] = password = "a password for pictures"
+    how = {"training": (), "n_trials": 90, "fast_ms": 1500, "slow_ms": 2000}
+    with tempfile.TemporaryDirectory() as temporary, served(Path(temporary) / "watched", **how) as study:
+        folder = Path(temporary) / "watched"
+        engine = engine_for("sqlite:///study.db", folder)
+        with engine.connect() as connection:
+            key = remembered(connection, "pilot_key")
+        engine.dispose()
+        play = {"people": ROBOTS, "seed": 1, "pilot_key": key, "progress": False}
+        threading.Thread(target=run_pilot, args=(study.url, load_study(folder)), kwargs=play, daemon=True).start()
+        page = browser.new_page(viewport=DESKTOP)
+        page.goto(f"{study.url}/admin")
+        page.fill("#password", password)
+        page.click("button[type=submit]")
+        page.click("#show-pilots")
+        rows = page.locator("#companion tbody tr:has(polyline)")
+        until = time.monotonic() + 600
+        while rows.count() < ROBOTS:
+            if time.monotonic() > until:
+                raise RuntimeError("not everyone was assessed in ten minutes")
+            page.wait_for_timeout(1000)
+        page.screenshot(path=FOLDER / "researcher.png", full_page=True)
+        page.locator("#companion details").first.evaluate("each => { each.open = true; }")
+        page.locator("#companion-panel").screenshot(path=FOLDER / "companion.png")
+        page.close()
+
+
+def participant(browser: Browser) -> None:
+    """What participants see."""
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "screens", fast_ms=1500, slow_ms=2000) as study:
+        walk(browser, study.url, "desktop", DESKTOP)
+        walk(browser, study.url, "phone", PHONE)
+
+
 def main() -> int:
     """Take the pictures and measure the clock."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--choices", type=int, default=60, help="how many choices the clock is measured on; 0: not at all")
+    parts = ("participant", "researcher", "clock")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
-        with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "screens", fast_ms=1500, slow_ms=2000) as study:
-            walk(browser, study.url, "desktop", DESKTOP)
-            walk(browser, study.url, "phone", PHONE)
-        if given.choices:
+        if "participant" in given.only:
+            participant(browser)
+        if "researcher" in given.only:
+            researcher(browser)
+        if "clock" in given.only and given.choices:
             found = clock(browser, given.choices)
-            (ROOT / "studies" / "screens.json").write_text(json.dumps(found, indent=1) + "\n")
+            (ROOT / "evaluations" / "screens.json").write_text(json.dumps(found, indent=1) + "\n")
             print(found)
     return 0
 

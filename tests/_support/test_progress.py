@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from collections.abc import Callable
 
 import pytest
@@ -50,6 +51,20 @@ def test_work_that_ends_soon_shows_no_bar(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "stderr", errors)
     bar(None)
     assert errors.getvalue() == ""
+
+
+def test_a_bar_does_not_wait_for_the_end_of_the_first_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_S", 0.01)
+    errors = Terminal()
+    monkeypatch.setattr(sys, "stderr", errors)
+    with progress.Progress("fitting", 4):
+        until = time.monotonic() + 30
+        while "fitting" not in errors.getvalue():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    said = errors.getvalue()
+    time.sleep(0.05)
+    assert errors.getvalue() == said
 
 
 def test_steps_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 import explorelab as xl
 from explorelab.choices.table import Layout
-from explorelab.companions.advice import MIN_RECORD, POLICIES, REASONS, adviser_for, is_worse
+from explorelab.companions.advice import MIN_RECORD, POLICIES, REASONS, adviser_for, is_worse, proved
 from explorelab.companions.expert import QUANTILES, View, expert_of, prior_for, used_up, view_of, worth
 from explorelab.companions.live import companion
 from explorelab.companions.past import Past, Trial, arrays_of
@@ -93,6 +93,42 @@ def test_suggestions_that_paid_less_than_own_choices_silence_the_adviser(differe
     own = [Trial(5, 20 + rng.normal(), advised=3) for _ in range(MIN_RECORD)]
     assert is_worse(Past((tuple(taken + own),))) is silent
     assert not is_worse(Past((tuple(taken + own[1:]),)))
+
+
+def trial(arm, reward, advised=9):
+    return Trial(arm, reward, advised=advised)
+
+
+OWN = [trial(5, reward) for reward in (20.0, 24.0, 28.0)]
+POOR = [trial(9, 1.0) for _ in range(MIN_RECORD)]
+"""Suggestions taken that paid less than own choices."""
+PROVED = [
+    ([*POOR, *OWN], None),
+    ([*POOR, *OWN, trial(7, 30.0)], None),  # not clearly more than own choices paid, of which it is one
+    ([*POOR, *OWN, trial(7, 60.0, advised=7)], 7),
+    ([*POOR, *OWN, trial(7, 60.0, advised=7), trial(7, -20.0, advised=7)], None),  # once by luck
+    (POOR, None),
+]
+
+
+@pytest.mark.parametrize(("trials", "arm"), PROVED)
+def test_an_arm_is_proved_that_paid_clearly_more_than_own_choices(trials, arm):
+    assert np.flatnonzero(proved(Past((tuple(trials),)), 100)).tolist() == ([] if arm is None else [arm])
+    assert not proved(Past((tuple(trials), ())), 100).any()  # of this block alone
+
+
+@pytest.mark.parametrize("policy", [name for name in POLICIES if POLICIES[name].suggest is not None])
+def test_an_adviser_that_was_worse_suggests_nothing_but_what_is_proved(policy):
+    mine = adviser(policy, xl.agents.deterministic_ucl(prior_mean=30.0, prior_var=400.0))
+    for each in [*POOR, *OWN]:
+        mine = mine.observe(each.arm, each.reward, advised=each.advised)
+    assert is_worse(mine.past)
+    assert mine.suggest()[:2] == (None, "worse")
+    mine = mine.observe(7, 60.0, forced=True)
+    assert is_worse(mine.past)
+    assert mine.suggest().arm in (7, None)
+    assert policy != "impersonal" or mine.suggest().arm == 7
+    assert mine.suggest(np.arange(100) != 7)[:2] == (None, "worse")
 
 
 def test_a_companion_advises_what_its_person_should_do_next():

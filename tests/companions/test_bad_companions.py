@@ -80,6 +80,14 @@ def test_a_group_of_another_task(fits: dict[str, xr.DataTree]) -> None:
     assert "of 5 arms" in said(lambda: assess(population(n=2, horizon=6, task=more), None, fits["em"]))
 
 
+def test_a_next_block_on_other_arms(mind: Companion) -> None:
+    more, elsewhere = xl.tasks.line([*MEANS, 1.0]), replace(TASK, places=2 * np.asarray(TASK.places))
+    assert said(lambda: mind.next_block(task=more)) == "the companion is for a task of 5 arms, but the next block's has 6."
+    assert "arms of the next block's task lie elsewhere" in said(lambda: mind.next_block(task=elsewhere))
+    assert said(lambda: mind.next_block(task="landscape:B")).startswith("task must be a task, got 'landscape:B'")  # type: ignore[arg-type]
+    assert mind.next_block(task=replace(TASK, places=None)).task is not TASK
+
+
 @pytest.mark.parametrize("arm", [-1, 5, 2**40, 1.5, "1", np.nan, None])
 def test_an_arm_out_of_range(arm: Any, mind: Companion) -> None:
     assert said(lambda: mind.observe(arm, 1.0)).startswith("arm must be ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,54 @@ def test_a_companion_before_its_first_choice_can_be_saved(tmp_path: Path) -> Non
     assert same(mind, load_companion(tmp_path / "mind.nc"))
 
 
+CHANGED = {
+    "other means": replace(TASK, means=TASK.means[::-1].copy()),
+    "more noise": xl.tasks.with_noise(TASK, xl.tasks.integer_noise(9)),
+    "a graph of moves": xl.tasks.on_graph(TASK, start=2),
+    "costs": xl.tasks.with_costs(TASK, "distance"),
+    "no places": replace(TASK, places=None),
+    "means unknown": replace(TASK, means=np.full(6, np.nan)),
+}
+
+
+def thoughts(mind: Companion) -> Any:
+    """Everything that depends on the task."""
+    assert mind.task is not None
+    known = np.isfinite(mind.task.means).all()
+    after = mind.next_block()
+    return (
+        mind.next_choice.tolist(), mind.past, repr(mind.task), mind.task.means.tolist(), mind.task.noise,
+        mind.advice() if known else None, mind.assessment() if known else None, after.past, after.next_choice.tolist(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_a_companion_whose_task_changed_comes_back_on_the_new_one(change: str, tmp_path: Path) -> None:
+    mind = companion("stochastic-ucl", None, TASK, horizon=4, n_points=16, seed=3)
+    mind = played(mind, TRIALS[:3]).next_block(task=CHANGED[change])
+    for trial in ({"arm": 2, "reward": 1.0}, {"arm": 5, "reward": 4.0}, None):
+        save_companion(mind, tmp_path / "mind.nc")
+        again = load_companion(tmp_path / "mind.nc")
+        np.testing.assert_equal(thoughts(again), thoughts(mind))
+        if trial is not None:
+            mind, again = mind.observe(**trial), again.observe(**trial)
+            assert same(mind, again)
+    back = again.next_block(task=TASK)
+    assert same(back, mind.next_block(task=TASK))
+    assert back.task is TASK
+
+
+def test_a_task_that_cannot_be_saved_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    mind = companion("stochastic-ucl", None, TASK, horizon=4, n_points=16).observe(5, 8.0)
+    save_companion(mind, tmp_path / "mind.nc")
+    before = (tmp_path / "mind.nc").read_bytes()
+    walking = mind.next_block(task=xl.tasks.restless(6))
+    with pytest.raises(xl.InputError, match="saved companion"):
+        save_companion(walking, tmp_path / "mind.nc")
+    assert (tmp_path / "mind.nc").read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["mind.nc"]
+
+
 @pytest.mark.quick
 def test_a_file_that_is_no_companion_is_told_in_a_sentence(tmp_path: Path) -> None:
     text, other = tmp_path / "text.nc", tmp_path / "other.nc"
@@ -92,8 +141,6 @@ def test_a_file_that_is_no_companion_is_told_in_a_sentence(tmp_path: Path) -> No
 
 
 def test_an_agent_that_no_file_holds_must_be_passed_again(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     mind = companion("stochastic-ucl", None, TASK, horizon=12, n_points=16)
     mind = replace(mind, scene=mind.scene._replace(agent=replace(mind.scene.agent, name="my own")))
     save_companion(mind, tmp_path / "mind.nc")

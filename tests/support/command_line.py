@@ -77,6 +77,7 @@ def _count(folder: str) -> int:
 
 
 TELLING_OF_PROGRESS = """
+import os
 import signal
 
 # What a shell starts in the background ignores interrupts, and so do its children: here they must be heard.
@@ -89,20 +90,21 @@ silent = Progress.advance
 
 def advance(self, by=1):
     silent(self, by)
-    print("under way", flush=True)
+    os.write(1, f"under way: {self._label}\\n".encode())  # threads take turns only at whole writes
 
 Progress.advance = advance
 main()
 """
 
 
-def interrupted(*arguments: object, cwd: Path) -> Done:
-    """Run `explorelab` with these arguments, in a Python of its own, until Ctrl-C while it is at work."""
+def interrupted(*arguments: object, cwd: Path, at: str = "") -> Done:
+    """Run `explorelab` with these arguments, in a Python of its own, until Ctrl-C while it is at work (at this part)."""
     command = [sys.executable, "-c", TELLING_OF_PROGRESS, *map(str, arguments)]
     process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        assert process.stdout.readline() == "under way\n"
+        while not (line := process.stdout.readline()).startswith(f"under way: {at}"):
+            assert line.startswith("under way: "), line
         process.send_signal(signal.SIGINT)
         said, error = process.communicate(timeout=LONGEST_S)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -26,8 +27,14 @@ class Progress:
         self._shown = _is_shown(shown)
         self._bar: RichProgress | None = None
         self._began = time.monotonic()
+        self._lock, self._is_over = threading.RLock(), False
+        self._timer = threading.Timer(PATIENCE_S, self._show)
+        self._timer.daemon = True
 
     def __enter__(self) -> Self:
+        # The first piece of work may take long, when programs are compiled for it: the bar does not wait for its end.
+        if self._shown:
+            self._timer.start()
         return self
 
     def advance(self, by: int = 1) -> None:
@@ -41,10 +48,13 @@ class Progress:
         self._show()
 
     def _show(self) -> None:
-        if self._bar is None and self._shown and time.monotonic() - self._began > PATIENCE_S:
-            self._bar = self._start()
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self.done, description=self._label)
+        with self._lock:
+            if self._is_over or not self._shown:
+                return
+            if self._bar is None and time.monotonic() - self._began >= PATIENCE_S:
+                self._bar = self._start()
+            if self._bar is not None:
+                self._bar.update(self._task, completed=self.done, description=self._label)
 
     def _start(self) -> RichProgress:
         from rich.console import Console
@@ -58,8 +68,11 @@ class Progress:
         return bar
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._bar is not None:
+                self._bar.stop()
 
 
 def steps(total: int, shown: bool | None = None) -> Callable[[str], None]:

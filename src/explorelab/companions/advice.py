@@ -7,8 +7,9 @@
                  far as it foresees rewards better than the task's
     ... -quiet   the same, but silent where advice would change little
 
-Whatever the policy, an adviser goes silent whose suggestions have paid less than the person's own choices, or whose
-expectations rewards have proved wrong.
+Whatever the policy, an adviser goes silent whose expectations rewards have proved wrong, or whose suggestions have paid less
+than the person's own choices. The latter may still suggest the arm that has paid most so far in this block, if it paid
+clearly more than the person's own choices do: that is no longer a matter of what the adviser expects.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from explorelab.companions.live import Companion
 from explorelab.companions.past import Arrays, Details, Past, arrays_of, checked_arm, checked_offer, checked_trial
 from explorelab.companions.sampling import points as compiled
 
-MIN_RECORD = 5
+MIN_RECORD = 3
 """Suggestions taken, and choices of their own, before a record says anything."""
-WORSE = 2.0
+WORSE = 1.0
 """Standard errors by which what was suggested must have paid less than own choices for the adviser to go silent."""
+PROVED = 1.5
+"""Standard deviations of the rewards of own choices by which an arm must have paid more than these to be proved."""
 WORTH_SAYING = 0.02
 """What a suggestion must gain, in standard deviations of the rewards seen, to be worth saying (quiet policies)."""
 MIN_SEEN = 2
@@ -97,9 +100,11 @@ class Adviser:
             return Suggestion(None, "none")
         if self.past.t > self.horizon:
             return Suggestion(None, "over")
-        if is_worse(self.past):
-            return Suggestion(None, "worse")
         offered = np.ones(self.layout.n_arms, bool) if offer is None else np.array(offer)
+        if is_worse(self.past):
+            offered &= proved(self.past, self.layout.n_arms)
+            if not offered.any():
+                return Suggestion(None, "worse")
         return self.policy.suggest(self, offered)
 
 
@@ -115,7 +120,7 @@ class Policy(NamedTuple):
 
 
 def is_worse(past: Past) -> bool:
-    """Whether suggestions that were taken paid less than the person's own choices, beyond doubt."""
+    """Whether suggestions that were taken seem to have paid less than the person's own choices."""
     trials = [trial for block in past.blocks for trial in block if trial.scored and trial.observed]
     taken = np.array([trial.reward for trial in trials if trial.advised == trial.arm])
     own = np.array([trial.reward for trial in trials if trial.advised != trial.arm])
@@ -123,6 +128,18 @@ def is_worse(past: Past) -> bool:
         return False
     error = np.sqrt(taken.var(ddof=1) / len(taken) + own.var(ddof=1) / len(own))
     return bool(taken.mean() - own.mean() < -WORSE * error)
+
+
+def proved(past: Past, n_arms: int) -> np.ndarray:
+    """The arm that has paid most in this block, if it paid clearly more than the person's own choices (a mask)."""
+    seen = [trial for trial in past.blocks[-1] if trial.observed]
+    own = [trial.reward for trial in seen if trial.scored and trial.advised != trial.arm]
+    if not own:
+        return np.zeros(n_arms, bool)
+    arm, reward = np.array([trial.arm for trial in seen]), np.array([trial.reward for trial in seen])
+    n = np.bincount(arm, minlength=n_arms)
+    paid = np.where(n > 0, np.bincount(arm, reward, n_arms) / np.maximum(n, 1), -np.inf)
+    return (paid == paid.max()) & (paid > np.mean(own) + PROVED * np.std(own))
 
 
 def is_wrong(view: View, n_seen: int) -> bool:

@@ -253,5 +253,4 @@ def _used_up(
 
         return jax.vmap(sampled)(arms)
 
-    chosen = jax.tree.map(lambda x: x[at], points)
-    return jnp.minimum(jax.vmap(mind)(chosen.ready, chosen.playing).mean(0), 0.0)
+    return jnp.minimum(points.taken(at).each(mind).mean(0), 0.0)

@@ -28,7 +28,7 @@ from explorelab.companions.posterior import (
     taught,
 )
 from explorelab.companions.sampling import points as compiled
-from explorelab.companions.scene import Scene, scene_on
+from explorelab.companions.scene import Scene, check_same_arms, scene_on
 from explorelab.errors import InputError
 from explorelab.fitting.results import on_natural_scale
 from explorelab.tasks import Task
@@ -112,9 +112,12 @@ class Companion:
         start
             Arm where they stand before the first trial; by default the task's, if it has one.
         task
-            The task of the block, if its means are others.
+            The task of the block, if its means, noise or moves are others; its arms must lie where they did.
         """
-        task = self.task if task is None else task
+        if task is None:
+            task = self.task
+        else:
+            check_same_arms(self.scene.layout, task)
         at = checked_arm(self.n_arms, "start", task.start if start is None and task is not None else start)
         with jax.enable_x64(True):
             posterior = in_new_block(self.scene, self.posterior)

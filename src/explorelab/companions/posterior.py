@@ -134,6 +134,12 @@ def renewed(scene: Scene, posterior: Posterior, past: Past, settings: Settings) 
     return fresh._replace(n_effective_then=fresh.n_effective)
 
 
+def shape_of(scene: Scene, past: Past) -> tuple[int, ...]:
+    """For what sizes the programs of a renewal are compiled after this past."""
+    learner, n_arms = scene.model.rule.learner, scene.model.n_arms
+    return *arrays_of(past, learner, n_arms).blocks.arm.shape, room_for(learner, n_arms, max(past.t - 1, 1))
+
+
 # New points -----------------------------------------------------------------------------------------------------------
 
 type _Renewal = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -213,11 +219,11 @@ def _moved(
     away = old - weight @ old
     root = np.linalg.cholesky((away.T * weight) @ away + 1e-6 * np.eye(p))
     z = old[kept]
-    density = _log_posterior(scene, arrays, z)
+    density = _in_halves(scene, arrays, z)
     for step in range(MOVES):
         scale = 2.38 / np.sqrt(p) * (1.0 if step % 2 else 0.4)
         proposed = z + scale * rng.standard_normal(z.shape) @ root.T
-        there = _log_posterior(scene, arrays, proposed)
+        there = _in_halves(scene, arrays, proposed)
         better = np.log(rng.uniform(size=n)) < logsumexp(there, axis=1) - logsumexp(density, axis=1)
         z, density = np.where(better[:, None], proposed, z), np.where(better[:, None], there, density)
     # Points are equally probable; each has its own distribution of the probability of following.
@@ -244,6 +250,12 @@ def _log_posterior(scene: Scene, arrays: Arrays, z: np.ndarray) -> np.ndarray:
     for b, t in np.argwhere(advised):
         total = total + _of_choice(each[:, b, t], arrays.blocks.arm[b, t] == arrays.advised[b, t], arrays.advised[b, t])
     return np.where(np.isnan(total), -np.inf, total)
+
+
+def _in_halves(scene: Scene, arrays: Arrays, z: np.ndarray) -> np.ndarray:
+    """The same in two parts of the size of a round, for which a program has been compiled."""
+    parts = z[: len(z) // 2], z[len(z) // 2 :]
+    return np.concatenate([_log_posterior(scene, arrays, part) for part in parts])
 
 
 def _of_choice(log_prob: np.ndarray, followed: bool, advised: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from explorelab._support.checks import shown
 from explorelab._support.counted import counted
 from explorelab.agents import Agent
 from explorelab.agents.factors import Params, Ways
@@ -88,6 +89,18 @@ def scene_on(task: Task, agent: str | Agent | None, group: xr.DataTree | None, h
 def check_companion(agent: str | None, group: xr.DataTree | None, task: Task, horizon: int) -> None:
     """Raise if no companion can be made of these: the agent has no likelihood, or the group is of another agent or task."""
     scene_on(task, agent, group, horizon)
+
+
+def check_same_arms(layout: Layout, task: Task) -> None:
+    """Raise if the task of another block has other arms than these, or if they lie elsewhere."""
+    if not isinstance(task, Task):
+        raise InputError(f"task must be a task, got {shown(task)}.")
+    here, there = layout.n_arms, task.n_arms
+    if there != here:
+        raise InputError(f"the companion is for a task of {counted(here, 'arm')}, but the next block's has {there}.")
+    places = {layout.digest, Layout(there, task.places).digest} - {""}
+    if len(places) > 1:
+        raise InputError("the arms of the next block's task lie elsewhere: begin a companion for people who play that one.")
 
 
 def read_group(file: Path) -> xr.DataTree:

@@ -10,13 +10,13 @@ which is positive semidefinite for every agent, so that scoring steps go downhil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Literal, Var
+from jax.extend.core import Jaxpr, Literal, Var
 from jaxtyping import Array, Float, Int
 
 from explorelab.agents.factors import AnyArray, AnyBelief, Params, Rule, Ways, prepared
@@ -106,16 +106,20 @@ def parameters_of_beliefs(rule: Rule, params: Params, ways: Ways, n_arms: int, b
 
     given = ([params[name] for name in names], ways, block)
     program = jax.make_jaxpr(believed)(*jax.tree.map(jax.typeof, given)).jaxpr
-    behind: dict[Var, frozenset[str]] = {
-        variable: frozenset({name}) for name, variable in zip(names, program.invars, strict=False)
-    }
+    known = {variable: frozenset({name}) for name, variable in zip(names, program.invars, strict=False)}
+    return frozenset().union(*behind_results(program, known))
+
+
+def behind_results(program: Jaxpr, known: Mapping[Var, frozenset[str]]) -> list[frozenset[str]]:
+    """What is behind each result of a program, if this is known of its arguments: every operation needs all its inputs."""
+    behind = dict(known)
 
     def behind_any(variables: Sequence[Var | Literal]) -> frozenset[str]:
         return frozenset().union(*(behind.get(each, ()) for each in variables if not isinstance(each, Literal)))
 
     for operation in program.eqns:
         behind |= dict.fromkeys(operation.outvars, behind_any(operation.invars))
-    return behind_any(program.outvars)
+    return [behind_any([result]) for result in program.outvars]
 
 
 def block_log_likelihoods(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax
+import numpy as np
 import pytest
 
 import explorelab as xl
-from explorelab.study.advice.advisers import Advisers, warm_up
+from explorelab.companions.live import Companion
+from explorelab.study.advice.advisers import Advisers, led_on, suggestion, warm_up
 from explorelab.study.advice.messages import Answer, Moment
 from explorelab.study.advice.reasons import WHY
 from explorelab.study.advice.recipe import Recipe
@@ -90,6 +95,37 @@ def test_one_persons_trouble_is_not_everyones(advisers: Advisers) -> None:
 
 def test_warming_up_plays_every_policy_through(advisers: Advisers) -> None:
     warm_up(advisers, advisers._recipe._replace(policies=("none", "impersonal")))
+
+
+class WithoutNeed(Advisers):
+    """Advisers of a person whose points never need to be renewed."""
+
+    @property
+    def _mind(self) -> Companion:
+        mind = super()._mind
+        return replace(mind, settings=mind.settings._replace(fewest=0.0))
+
+
+def test_after_warming_up_nobody_waits_for_a_program(caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever's points are renewed, and whenever, though those of whoever was played to warm up had no need of it."""
+    n_trials = 26  # beyond the first room of a belief
+    fresh = WithoutNeed(Recipe((TASK,), n_trials, 2, ("personal",), "stochastic-ucl", None, None, 8))
+    warm_up(fresh, fresh._recipe)
+    played = fresh.new("personal")
+    mind = played.adviser.mind
+    assert mind is not None
+    always = replace(mind, settings=mind.settings._replace(fewest=np.inf))
+    played = played._replace(adviser=replace(played.adviser, mind=always))
+    with jax.log_compiles(), caplog.at_level(logging.WARNING):
+        for block in (0, 1):
+            for trial in range(n_trials):
+                arm = (trial * trial + block) % 9
+                news = Told(block, 4, arm, float(TASK.means[arm]), trial % 7 == 5, None, arm if trial % 2 else None)
+                played = led_on(played, Moment(1, "personal", block, trial + 1, 4, None, trial, (news,)))
+                suggestion(played, Moment(1, "personal", block, trial + 1, 4, None, trial, ()))
+    assert played.adviser.mind is not None
+    assert played.adviser.mind.posterior.n_renewed == 2 * n_trials
+    assert [record.message for record in caplog.records if "ompiling" in record.message] == []
 
 
 def test_advisers_are_told_what_is_stored_and_only_what_was_on_the_screen(tmp_path: Path) -> None:

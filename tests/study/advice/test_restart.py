@@ -18,7 +18,7 @@ from explorelab.study.advice.recipe import recipe_of
 from explorelab.study.computing.pipe import Told
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import engine_for
-from explorelab.study.database.tables import blocks, choices
+from explorelab.study.database.tables import blocks, choices, people
 from tests.support.study.postgres import Cluster
 from tests.support.study.server import Served, write_study
 
@@ -31,6 +31,7 @@ class Advised:
 
     def __init__(self, port: int) -> None:
         self._url, self._headers, self._epoch = f"http://127.0.0.1:{port}", {}, 0
+        self.code = ""
         self.shown: list[tuple[int, int, int | None]] = []
         """Block, trial and the square on the screen, for every choice that was acknowledged."""
 
@@ -46,6 +47,7 @@ class Advised:
     async def come(self) -> Any:
         arrived = await self.ask("/api/arrive", page=secrets.token_hex(16), key=secrets.token_hex(32), query={})
         self._headers = {"Authorization": f"Bearer {arrived['token']}"}
+        self.code = arrived["token"].split(".")[0]
         state = arrived["state"]
         self._epoch = state["epoch"]
         await self.post("/api/consent", agreed=True, version=state["consent_version"])
@@ -54,8 +56,7 @@ class Advised:
     async def advice(self, block: int, trial: int) -> Any:
         """The advice, once there is some: programs are compiled first."""
         until = time.monotonic() + READY_S
-        while (said := await self.post("/api/advice", block=block, trial=trial))["arm"] is None:
-            assert said["reason"] == "late"
+        while (said := await self.post("/api/advice", block=block, trial=trial))["reason"] == "late":
             assert time.monotonic() < until
         return said
 
@@ -65,7 +66,7 @@ class Advised:
             "/api/choice", block=block["number"], trial=trial, goal=square, clicks=[[square, 5.0]], by_hand=1,
             pauses=0, attempt=1, elapsed_ms=float(block["deadline_ms"]),
             advised=said["arm"], advice=said["reason"], advice_seal=said["seal"],
-            advice_shown_ms=2.0,
+            advice_shown_ms=None if said["arm"] is None else 2.0,
         )  # fmt: skip
         self.shown.append((block["number"], trial, said["arm"]))
         return made
@@ -73,16 +74,18 @@ class Advised:
 
 def square_for(trial: int, said: Any) -> int:
     """Follows every other time."""
-    return said["arm"] if trial % 2 else (31 * trial + 17) % 100
+    return said["arm"] if trial % 2 and said["arm"] is not None else (31 * trial + 17) % 100
 
 
-def compare(folder: Path, url: str, shown: list[tuple[int, int, int | None]]) -> None:
+def compare(folder: Path, url: str, who: Advised) -> None:
     """What was shown is what is stored, and what an adviser says that is led through the stored choices now."""
-    study = load_study(folder)
+    study, shown = load_study(folder), who.shown
     engine = engine_for(url, folder)
     with engine.connect() as connection:
-        rows = connection.execute(select(choices).order_by(choices.c.block, choices.c.trial)).all()
-        starts = {row.number: row.start for row in connection.execute(select(blocks))}
+        number = connection.execute(select(people.c.id).where(people.c.code == who.code)).scalar_one()
+        of_person = select(choices).where(choices.c.person == number)
+        rows = connection.execute(of_person.order_by(choices.c.block, choices.c.trial)).all()
+        starts = {row.number: row.start for row in connection.execute(select(blocks).where(blocks.c.person == number))}
     engine.dispose()
     assert [(row.block, row.trial, row.advised) for row in rows] == shown
     played = Advisers(recipe_of(study)).new("impersonal")
@@ -94,7 +97,7 @@ def compare(folder: Path, url: str, shown: list[tuple[int, int, int | None]]) ->
         played = led_on(played, now._replace(news=(told,)))
 
 
-async def killed_in_a_block(served: Served) -> list[tuple[int, int, int | None]]:
+async def killed_in_a_block(served: Served) -> Advised:
     await served.start()
     person = Advised(served.port)
     block = await person.come()
@@ -107,7 +110,7 @@ async def killed_in_a_block(served: Served) -> list[tuple[int, int, int | None]]
             if trial == 5:
                 assert await person.advice(block["number"], trial) == said
         await person.choose(block, trial, square_for(trial, said), said)
-    return person.shown
+    return person
 
 
 def test_a_server_killed_in_an_advised_block_goes_on_advising_as_stored(tmp_path: Path) -> None:
@@ -115,32 +118,39 @@ def test_a_server_killed_in_an_advised_block_goes_on_advising_as_stored(tmp_path
     write_study(folder, "sqlite:///study.db", training=(), n_trials=8, dynamics=("standard",), advice=ADVICE)
     served = Served(folder, 1)
     try:
-        shown = asyncio.run(killed_in_a_block(served))
+        person = asyncio.run(killed_in_a_block(served))
     finally:
         served.stop()
-    assert len(shown) == 8
-    assert len({square for _, _, square in shown}) > 1
-    compare(folder, "sqlite:///study.db", shown)
+    assert len(person.shown) == 8
+    assert len({square for _, _, square in person.shown}) > 1
+    compare(folder, "sqlite:///study.db", person)
 
 
-async def with_workers(served: Served) -> list[tuple[int, int, int | None]]:
-    await served.start()
-    person = Advised(served.port)
+async def played_with_workers(port: int, number: int) -> Advised:
+    person = Advised(port)
     block = await person.come()
     for trial in range(block["n_trials"]):
         said = await person.advice(block["number"], trial)
         assert await person.advice(block["number"], trial) == said
-        await person.choose(block, trial, square_for(trial, said), said)
-    return person.shown
+        await person.choose(block, trial, square_for(trial + number, said), said)
+    return person
+
+
+async def several(served: Served) -> list[Advised]:
+    await served.start()
+    return await asyncio.gather(*(played_with_workers(served.port, number) for number in range(3)))
 
 
 @pytest.mark.slow
-def test_several_workers_on_postgresql_give_the_same_advice(server: Cluster, tmp_path: Path) -> None:
+def test_several_workers_on_postgresql_give_the_same_advice_to_several_people(server: Cluster, tmp_path: Path) -> None:
+    """Four workers, each with an adviser of its own; every request may come to another."""
     folder, url = tmp_path / "study", server.new_database()
     write_study(folder, url, training=(), n_trials=8, dynamics=("standard",), advice=ADVICE)
-    served = Served(folder, 3)
+    served = Served(folder, 4)
     try:
-        shown = asyncio.run(with_workers(served))
+        everyone = asyncio.run(several(served))
     finally:
         served.stop()
-    compare(folder, url, shown)
+    for person in everyone:
+        assert len(person.shown) == 8
+        compare(folder, url, person)

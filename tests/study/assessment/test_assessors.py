@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,20 @@ from explorelab.companions.assessment.weaknesses import SHOWN, Weakness
 from explorelab.study.assessment.asked import Asked, Recipe, maker_of, model_of, recipe_of
 from explorelab.study.assessment.assessment_answer import Found
 from explorelab.study.assessment.assessors import Assessors, _worst
+from explorelab.study.assessment.assessors import found as found_of
+from explorelab.study.assessment.players import Player, asked_of
 from explorelab.study.computing.pipe import Job, Told
-from explorelab.study.config.design import Advice
+from explorelab.study.config.design import DYNAMICS, Advice
+from explorelab.study.database.tables import blocks, choices
+from tests.support.study.lab import Lab, Tab
 from tests.support.study.small_study import small_study
 
 pytestmark = pytest.mark.quick_programs
 
 TASK = xl.tasks.grid([[1.0, 4.0, 9.0], [3.0, 8.0, 12.0], [2.0, 5.0, 7.0]], noise_var=1.0)
 NEAR = xl.tasks.on_graph(TASK)
-RECIPE = Recipe({("A", "standard"): TASK, ("A", "neighbour"): NEAR}, (TASK,), 6, "stochastic-ucl", None, 8)
+TASKS = {("A", dynamic): TASK if dynamic == "standard" else NEAR for dynamic in DYNAMICS}
+RECIPE = Recipe(TASKS, (TASK,), 6, "stochastic-ucl", None, 8)
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +77,60 @@ def test_what_is_found_makes_sense_wherever_the_person_is(assessors: Assessors, 
         assert (found.regret_to_come, found.regret_if_advised) == (0, 0)
     else:
         assert found.regret_to_come > 0
+
+
+def walked(block: int, dynamic: str, n: int) -> tuple[Told, ...]:
+    """Some trials of a block with this dynamic: where moves are free, far apart; otherwise each beside the last."""
+    far, beside = (4, 8, 0, 6, 2), (4, 5, 8, 7, 8)
+    trials: list[Told] = []
+    for trial in range(n):
+        position = trials[-1].arm if trials else 4
+        near = None if dynamic == "standard" else tuple(np.flatnonzero(NEAR.moves.allowed[position]).tolist())  # type: ignore[union-attr]
+        arm = (far if dynamic == "standard" else beside)[trial]
+        trials.append(Told(block, 4, arm, float(TASK.means[arm]), trial == 2, near, None))
+    return tuple(trials)
+
+
+@pytest.mark.parametrize("second", DYNAMICS)
+@pytest.mark.parametrize("first", DYNAMICS)
+def test_a_dynamic_that_changes_between_blocks_is_that_of_each_block(assessors: Assessors, first: str, second: str) -> None:
+    """As a companion finds that is told the task of every block, and finds by itself what is in reach."""
+    mind, news, room = assessors.new().mind, (), assessors.room()
+    for number, dynamic in enumerate((first, second)):
+        trials, known = walked(number + 1, dynamic, 5 - number), len(news)
+        task = TASKS["A", dynamic]
+        mind = (
+            mind.next_block(4, task) if number else replace(mind.next_block(4, task), past=mind.past._replace(starts=(4,)))
+        )
+        for each in trials:
+            mind = mind.observe(each.arm, each.reward, missed=each.missed)
+        news += trials
+        what = Asked(1, number + 1, 4, "A", dynamic, 6, known, trials)
+        assert room.reply(Job(0, what), 0.0).answer == found_of(mind, RECIPE)
+        assert reply(assessors, what._replace(known=0, news=news)) == found_of(mind, RECIPE)
+
+
+def test_what_is_told_of_a_choice_has_the_reach_of_its_own_block(tmp_path: Path) -> None:
+    lab = Lab(small_study(training=()), tmp_path)
+    for _ in range(3):
+        tab = Tab(lab)
+        tab.consent()
+        tab.play_block(0)
+        tab.go("begin", block=1)
+        assert tab.choose(0, tab.state["block"]["position"]).status_code == 200
+    played = {(row.person, row.number): row for row in lab.rows(blocks)}
+    assert all(played[who, 0].dynamic != played[who, 1].dynamic for who, _ in played)
+    assert {row.dynamic for row in played.values()} == set(DYNAMICS)
+    with lab.store.engine.connect() as connection:
+        for who, number in played:
+            asked = asked_of(connection, lab.study, Player(who, "", False, "play", number, 0), 0)
+            assert asked is not None
+            assert (asked.dynamic, asked.start) == (played[who, number].dynamic, played[who, number].start)
+            rows = [row for row in lab.rows(choices) if row.person == who and row.block <= number]
+            assert [(each.block, each.arm) for each in asked.news] == [(row.block, row.arm) for row in rows]
+            for each, row in zip(asked.news, rows, strict=True):
+                free = played[who, row.block].dynamic == "standard"
+                assert each.near == (None if free else lab.study.next_to(row.position))
 
 
 def test_an_agent_that_cannot_have_made_a_choice_is_trouble_in_a_sentence() -> None:

@@ -85,7 +85,7 @@ def going_on(mind: Companion, n_futures: int) -> Future | None:
     learner, n_arms = model.rule.learner, model.n_arms
     kept = resampled(mind.posterior.weight, n_futures)
     with jax.enable_x64(True):
-        points = jax.tree.map(lambda x: np.asarray(x)[kept], points)
+        points = points.taken(kept)
         room = room_for(learner, n_arms, mind.horizon)
         if room != room_for(learner, n_arms, max(mind.past.t - 1, 1)):
             points = compiled.with_room(model, points, room)

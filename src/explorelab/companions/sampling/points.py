@@ -5,6 +5,7 @@ Compiled programs over many points (the leading axis). The agent is the one that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from explorelab.agents.factors import Params, prepared
 from explorelab.agents.playing import Playing, Seen
 from explorelab.companions.scene import Numbers
 from explorelab.fitting.likelihood import Block, log_likelihoods, replay
-from explorelab.fitting.objective import Curvature, Data, Model, curvature
+from explorelab.fitting.objective import Curvature, Data, Model, behind_results, curvature
 from explorelab.fitting.search.optimise import Minimum, minimise
 from explorelab.fitting.spaces import natural
 
@@ -29,8 +30,26 @@ class Points(NamedTuple):
     """Points in standard units, their parameters, and what each believes in the middle of a block."""
 
     z: Float[Array, "point parameter"]
-    ready: Params
+    own: Params
+    """What is ready for the rule and differs between points."""
+    same: Params
+    """What is ready and does not, such as the distances between arms: kept once."""
     playing: Playing
+
+    @property
+    def ready(self) -> Params:
+        """All that is ready, one of each for every point."""
+        n = self.z.shape[0]
+        return {**self.own, **jax.tree.map(lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), self.same)}
+
+    def taken(self, at: Any) -> Points:
+        """Only these points."""
+        z, own, now = jax.tree.map(lambda x: x[at], (self.z, self.own, self.playing))
+        return Points(z, own, self.same, now)
+
+    def each[Result](self, told: Callable[[Params, Playing], Result]) -> Result:
+        """Of every point, from what is ready and what it believes; for compiled programs."""
+        return jax.vmap(lambda own, now: told({**self.same, **own}, now))(self.own, self.playing)
 
 
 def parameters(model: Model, numbers: Numbers, z: Z) -> Params:
@@ -43,32 +62,56 @@ def _begun(model: Model, numbers: Numbers, z: Z) -> tuple[Params, Playing]:
     return ready, playing.begun(model.rule, ready, model.n_arms)
 
 
+def _split(model: Model, numbers: Numbers, ready: Params) -> tuple[Params, Params]:
+    """What of this differs between points, and what does not: read off the program that makes it."""
+    z = jax.ShapeDtypeStruct((len(model.axes),), numbers.low.dtype)
+    program, shape = jax.make_jaxpr(lambda z: _begun(model, numbers, z)[0], return_shape=True)(z)
+    known = {variable: frozenset({"z"}) for variable in program.jaxpr.invars}
+    differs = jax.tree.unflatten(jax.tree.structure(shape), behind_results(program.jaxpr, known))
+    own = {name for name in ready if any(jax.tree.leaves(differs[name], is_leaf=lambda x: isinstance(x, frozenset)))}
+    return {name: ready[name] for name in own}, {name: ready[name] for name in ready.keys() - own}
+
+
 @partial(jax.jit, static_argnames="model")
 def begun(model: Model, numbers: Numbers, z: Float[Array, "point parameter"]) -> Points:
     """Every point before the first trial of a block."""
-    return Points(z, *jax.vmap(partial(_begun, model, numbers))(z))
+
+    def one(z: Z) -> tuple[Params, Playing]:
+        ready, now = _begun(model, numbers, z)
+        return _split(model, numbers, ready)[0], now
+
+    same = _split(model, numbers, _begun(model, numbers, z[0])[0])[1]
+    own, now = jax.vmap(one)(z)
+    return Points(z, own, same, now)
+
+
+# What a program only hands on is copied: it returns what is new, and the rest is put together outside.
+
+
+def with_room(model: Model, points: Points, until: int) -> Points:
+    """The same points with room for what they learn until that time."""
+    return points._replace(playing=_with_room(model, points, until))
 
 
 @partial(jax.jit, static_argnames=("model", "until"))
-def with_room(model: Model, points: Points, until: int) -> Points:
-    """The same points with room for what they learn until that time."""
-    more = jax.vmap(lambda ready, now: playing.with_room(model.rule, ready, now, until))
-    return points._replace(playing=more(points.ready, points.playing))
+def _with_room(model: Model, points: Points, until: int) -> Playing:
+    return points.each(lambda ready, now: playing.with_room(model.rule, ready, now, until))
 
 
 @partial(jax.jit, static_argnames="model")
 def log_probs(model: Model, points: Points, t: Any, position: Any, available: Any) -> Float[Array, "point arm"]:
     """Log-probability of every arm on the next trial, at every point."""
-    return jax.vmap(lambda ready, now: playing.log_probs(model.rule, ready, now, t, position, available))(
-        points.ready, points.playing
-    )
+    return points.each(lambda ready, now: playing.log_probs(model.rule, ready, now, t, position, available))
+
+
+def learned(model: Model, points: Points, available: Any, seen: Seen) -> Points:
+    """Every point after the trial."""
+    return points._replace(playing=_learned(model, points, available, seen))
 
 
 @partial(jax.jit, static_argnames="model")
-def learned(model: Model, points: Points, available: Any, seen: Seen) -> Points:
-    """Every point after the trial."""
-    after = jax.vmap(lambda ready, now: playing.learned(model.rule, ready, now, available, seen))
-    return points._replace(playing=after(points.ready, points.playing))
+def _learned(model: Model, points: Points, available: Any, seen: Seen) -> Playing:
+    return points.each(lambda ready, now: playing.learned(model.rule, ready, now, available, seen))
 
 
 @partial(jax.jit, static_argnames=("model", "until"))
@@ -84,9 +127,11 @@ def caught_up(model: Model, numbers: Numbers, z: Float[Array, "point parameter"]
             return playing.learned(model.rule, ready, now, available, seen), None
 
         seen = Seen(block.arm, block.arm, block.reward, block.observed)
-        return ready, lax.scan(trial, now, (block.available, seen))[0]
+        return _split(model, numbers, ready)[0], lax.scan(trial, now, (block.available, seen))[0]
 
-    return Points(z, *lax.map(one, z))
+    same = _split(model, numbers, _begun(model, numbers, z[0])[0])[1]
+    own, now = lax.map(one, z)
+    return Points(z, own, same, now)
 
 
 @partial(jax.jit, static_argnames="model")

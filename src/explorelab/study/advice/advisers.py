@@ -17,7 +17,8 @@ from explorelab.choices.table import Layout
 from explorelab.companions.advice import POLICIES, Adviser, Suggestion, adviser_for
 from explorelab.companions.expert import KERNEL, prior_for
 from explorelab.companions.live import Companion, companion
-from explorelab.companions.past import Past
+from explorelab.companions.past import Past, Trial
+from explorelab.companions.posterior import shape_of
 from explorelab.study.advice.messages import Answer, Moment
 from explorelab.study.advice.recipe import Recipe
 from explorelab.study.computing.pipe import Told, mask_of
@@ -106,14 +107,31 @@ def _observed(played: Played, told: Told) -> Played:
 
 
 def warm_up(advisers: Advisers, recipe: Recipe) -> None:
-    """Compile every program that a session needs, by playing one for each policy."""
+    """Compile every program that a session needs, by playing one for each policy.
+
+    When points are renewed depends on the person, so here it is done at every size for which programs are compiled: whoever
+    comes to one first must not wait, and with them everyone whom the process advises.
+    """
     n_arms = recipe.tasks[0].n_arms
     for policy in recipe.policies:
-        played, news = advisers.new(policy), tuple[Told, ...]()
+        played, news, sizes = advisers.new(policy), tuple[Told, ...](), set[tuple[int, ...]]()
         for block in range(recipe.n_blocks):
             for trial in range(recipe.horizon):
+                played = _renewing(played, sizes) if news else played
                 moment = Moment(0, policy, block, trial, 0, None, played.n, news)
                 played = led_on(played, moment)
                 said = suggestion(played, moment)
                 arm = (7 * trial + 3) % n_arms
                 news = (Told(block, 0, arm, float(recipe.tasks[0].means[arm]), False, None, said.arm),)
+
+
+def _renewing(played: Played, sizes: set[tuple[int, ...]]) -> Played:
+    """The adviser, who renews the points of the person after the next choice if their number is of a new size."""
+    mind = played.adviser.mind
+    if mind is None:
+        return played
+    after = mind.past.after(Trial(0))
+    size = shape_of(mind.scene, after)
+    settings = mind.settings._replace(fewest=0.0 if size in sizes else np.inf)
+    sizes.add(size)
+    return played._replace(adviser=replace(played.adviser, mind=replace(mind, settings=settings)))

@@ -11,7 +11,7 @@ from explorelab.errors import InputError
 from explorelab.study.computing.pipe import Job, Reply
 
 MOST_PEOPLE = 120
-"""People held in memory: personal advice takes about 18 MB for each on 100 squares."""
+"""People held in memory: personal advice takes about 10 MB for each on 100 squares."""
 SILENT_S = 300.0
 """Whoever has not been asked about for so long is forgotten, and led through again if they come back."""
 COULD_NOT = "It could not be computed; the server's log says why."
