@@ -170,7 +170,6 @@ def measured(
     from explorelab.fitting.criteria import chance_nll
 
     chance, owner = chance_nll(choices, by_row=True), np.concatenate(half.left_out)
-    expected = np.bincount(choices.participant[owner], chance[owner], choices.n_participants)
     counted = np.bincount(choices.participant[owner], choices.scored[owner].sum(1), choices.n_participants)
     began = time.process_time()
     plain = fit_model(choices, known, PLAIN, habits, half, None)
@@ -180,8 +179,8 @@ def measured(
         yield (
             name,
             {
-                "nll": np.round(fit.nll, 3).tolist(),
-                "chance": np.round(expected, 3).tolist(),
+                "nll": np.round(fit.nll, 2).tolist(),
+                "chance": round(float(chance[owner].sum()), 2),
                 "n_choices": counted.astype(int).tolist(),
                 "group": {each: round(value, 4) for each, value in fit.natural.items()},
                 "spread": dict(zip(fit.names, np.sqrt(np.diagonal(fit.covariance)).round(3).tolist(), strict=True)),

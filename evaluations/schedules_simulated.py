@@ -54,7 +54,8 @@ WARMING = 0.4
 """Where the temperature is a free power of time, it grows as t^0.4."""
 SHORT, LONG = 21, 41
 """Trials of the blocks of wu2018, the revealed square included."""
-WITH = ("no habits", "habits")
+VARIANTS = {"no habits": (False, False), "habits": (True, True), "habits left out": (True, False)}
+"""Whether simulated people have habits, and whether the models that are fitted to them have."""
 NAMES = {"wu2018": "8 rounds of 20 or 40 choices among 121 squares", "study": "2 blocks of 90 choices among 100 squares"}
 
 
@@ -125,9 +126,12 @@ def together(short: Choices, long: Choices) -> Choices:
 
 def measure_simulated(wanted: Callable[[str], bool], numbers: list[int]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every wanted model fitted to the choices of every other, on both designs."""
-    for number, habits, design, truth in product(numbers, (False, True), NAMES, POSSIBLE):
-        keys = {" | ".join([design, WITH[habits], *truth, *model, f"half {number}"]): model for model in POSSIBLE}
+    for number, variant, design, truth in product(numbers, VARIANTS, NAMES, POSSIBLE):
+        has, knows = VARIANTS[variant]
+        if has != knows and truth != PLAIN:
+            continue
+        keys = {" | ".join([design, variant, *truth, *model, f"half {number}"]): model for model in POSSIBLE}
         keys = {name: model for name, model in keys.items() if wanted(name)}
         if keys:
-            choices, within = made_choices(design, habits, truth)
-            yield from measured(choices, halves(choices, within)[number - 1], KNOWN[design], habits, keys)
+            choices, within = made_choices(design, has, truth)
+            yield from measured(choices, halves(choices, within)[number - 1], KNOWN[design], knows, keys)
