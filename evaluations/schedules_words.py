@@ -13,25 +13,26 @@ predicts left-out rounds worse than a constant temperature: by 0.066 ± 0.009 na
 meder2025 with habits, by 0.112 ± 0.012 and 0.034 ± 0.008 without. If the power is free, the temperature rather rises, as
 t^0.16 and t^0.08, with habits (a gain of 0.009 ± 0.005 and 0.016 ± 0.005), and as good as stays without.
 
-**The bonus: in wu2018 it does not fall towards the end, and 1/(K t) is no better than a constant.** Without habits people have a large
-bonus (2.5 to 3.2 standard deviations; without it, 0.29 and 0.56 nats a choice are lost), and 1/(K t) gains 0.003 ± 0.010 and
--0.003 ± 0.013 over a constant one. In wu2018 a bonus of the trials left loses 0.145 ± 0.046, one that is a power of the
-horizon gains nothing (-0.014 ± 0.008): no sign that uncertainty is worth more with 40 choices to come than with 20. In meder2025, whose
-rounds all have 25 choices, the trials left lose no more than the error, 0.029 ± 0.032.
+**The bonus: in wu2018 it does not fall towards the end, and 1/(K t) is no better than a constant.** Without habits people
+have a large bonus (2.5 to 3.2 standard deviations; without it, 0.29 and 0.56 nats a choice are lost), and 1/(K t) gains
+0.003 ± 0.010 and -0.003 ± 0.013 over a constant one. In wu2018 a bonus of the trials left loses 0.145 ± 0.046, one that
+is a power of the horizon gains nothing (-0.014 ± 0.008): no sign that uncertainty is worth more with 40 choices to come
+than with 20. In meder2025, whose rounds all have 25 choices, the trials left lose no more than the error, 0.029 ± 0.032.
 
 **Once habits are in the model, there is no upper limit whose schedule could be right.** The pull of new squares does the
-exploring, and the bonus becomes negative (-2.7 and -2.1 standard deviations): people try new squares next to those that they
-know. In wu2018 the shape of this aversion does not matter (1/(K t): -0.004 ± 0.005); in meder2025 1/(K t) is better (0.023 ±
-0.005), but as an aversion that grows, not as the paper's optimism. Habits matter more than any schedule: R2 rises from 0.325
-to 0.474 and from 0.205 to 0.417. And they pass for a bonus: simulated people with habits and a bonus of -2.2, fitted without
-habits, seem to have one of +2.2 (last tables). So the bonus of the models without habits is no evidence for one.
+exploring, and the bonus becomes negative (-2.7 and -2.1 standard deviations): people try new squares next to those that
+they know. In wu2018 the shape of this aversion does not matter (1/(K t): -0.004 ± 0.005); in meder2025 1/(K t) is better
+(0.023 ± 0.005), but as an aversion that grows, not as the paper's optimism. Habits matter more than any schedule: R2
+rises from 0.325 to 0.474 and from 0.205 to 0.417. And they pass for a bonus: simulated people with habits and a bonus of
+-2.2, fitted without habits, seem to have one of +2.2 (last tables). So the bonus of the models without habits is no
+evidence for one.
 
 **Could it have been found out?** The study's own design (2 blocks of 90 choices) has no data from people, so this part is
-about simulated ones. As a group, yes: in both designs, wu2018's and the study's, the sum over 40 simulated people without habits
-picks the true schedule in all seven cases (hardly, where only a bonus of 0 differs). Single people cannot be sorted: in
-the study's design 15 % of those with constant schedules and 57 % of those with 1/(K t) are best described by their own. Such
-people would show a difference between constant and 1/(K t) of 0.03 nats a choice in wu2018, one way or the other. Real ones
-do not (0.003 ± 0.010): they follow neither, or some the one and some the other.
+about simulated ones. As a group, yes: in both designs, wu2018's and the study's, the sum over 40 simulated people without
+habits picks the true schedule in all seven cases (hardly, where only a bonus of 0 differs). Single people cannot be
+sorted: in the study's design 15 % of those with constant schedules and 57 % of those with 1/(K t) are best described by
+their own. Such people would show a difference between constant and 1/(K t) of 0.03 nats a choice in wu2018, one way or
+the other. Real ones do not (0.003 ± 0.010): they follow neither, or some the one and some the other.
 
 ![What each schedule gains over constant ones, and which models simulated people are taken for](schedules.png)
 
@@ -82,13 +83,15 @@ blocks, mean over people with its standard error. A temperature made by t^-c gro
 """
 LIMITS = """## What this cannot say
 
-- Models were fitted to one half of the rounds and judged on the other, not the other way round as well (`--halves 2` would);
-  errors are over people and do not contain this. Grids of all pairs were not measured: one schedule changes at a time.
-- Everything is conditional on the rest of the model. The control for people who have habits, fitted with them, was not run
-  (`--simulated --only "| habits |"`); fitted without, the constant schedules still win as a group in wu2018's design, but for 12 % of people, and in the study's
-  they are level with spread / log t (-2.6 ± 3.9 nats a person).
-- The free prior mean, the bonus and novelty are three ways to value an unseen square, and trade off against each other: the
-  sign of the bonus with habits says that squares far from known ones are avoided, not that people dislike information.
+- Models were fitted to one half of the rounds and judged on the other, not the other way round as well (`--halves 2`
+  would); errors are over people and do not contain this. Grids of all pairs were not measured: one schedule changes at a
+  time.
+- Everything is conditional on the rest of the model. The control for people who have habits, fitted with them, was not
+  run (`--simulated --only "| habits |"`); fitted without, the constant schedules still win as a group in wu2018's design,
+  but for 12 % of people, and in the study's they are level with spread / log t (-2.6 ± 3.9 nats a person).
+- The free prior mean, the bonus and novelty are three ways to value an unseen square, and trade off against each other:
+  the sign of the bonus with habits says that squares far from known ones are avoided, not that people dislike
+  information.
 - A free power beats a fixed shape only if it is worth its extra parameter on left-out rounds, but is never far behind it
   where both are right, so that it often wins for single people (see its columns in the figure).
 - A model without a bonus is the constant one with a bonus of 0: where nobody has a bonus, their predictions are the same.
