@@ -7,7 +7,7 @@ values it has. Other columns of names, such as labels of people, are neither.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -157,3 +157,20 @@ def _design(level: np.ndarray, person: np.ndarray) -> str:
     known = level != MISSING
     n_levels = pd.Series(level[known]).groupby(np.asarray(person)[known]).nunique()
     return BETWEEN if n_levels.max() == 1 else WITHIN if n_levels.min() > 1 else MIXED
+
+
+class Apart(NamedTuple):
+    """Choices with a participant for every person in every cell."""
+
+    choices: Choices
+    row: np.ndarray
+    """The first row of each such participant in the choices that they came from."""
+
+
+def apart(choices: Choices, cells: np.ndarray) -> Apart:
+    """The same choices as if everybody were another person in every cell (a number for each row)."""
+    keys = np.column_stack([choices.participant, cells])
+    _, first, unit = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(unit.reshape(-1), kind="stable")
+    names = tuple(str(k + 1) for k in range(len(first)))
+    return Apart(replace(choices.rows(order), participants=names, participant=unit.reshape(-1)[order]), first)

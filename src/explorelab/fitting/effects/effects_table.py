@@ -227,11 +227,14 @@ def _scale(fit: xr.DataTree, parameter: str) -> str:
 
 
 def _natural(fit: xr.DataTree, row: _Row, value: float) -> float:
+    return in_natural_units(fit["space"].to_dataset(), row.parameter, value, row.is_value)
+
+
+def in_natural_units(space: xr.Dataset, parameter: str, value: float, is_value: bool) -> float:
     """A value in natural units, or the change in natural units that goes with a difference in standard units."""
-    space = fit["space"].to_dataset().sel(parameter=row.parameter)
-    scale = SCALES[_scale(fit, row.parameter)]
-    on_line = value * float(space["spread"])
+    one = space.sel(parameter=parameter)
+    scale, on_line = SCALES[one["scale"].item()], value * float(one["spread"])
     with jax.enable_x64(True), np.errstate(over="ignore"):
-        if row.is_value:
-            return float(scale.from_line(float(scale.to_line(float(space["centre"]))) + on_line))
-        return on_line if _scale(fit, row.parameter) == "real" else float(np.exp(on_line))
+        if is_value:
+            return float(scale.from_line(float(scale.to_line(float(one["centre"]))) + on_line))
+        return on_line if one["scale"].item() == "real" else float(np.exp(on_line))
