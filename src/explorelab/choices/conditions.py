@@ -43,6 +43,10 @@ class Condition:
     also: tuple[str, ...] = ()
     """Other columns that divide the blocks in the same way."""
 
+    def called(self, level: str) -> str:
+        """A level in a sentence: a name alone, a number or a flag with the name of the condition."""
+        return f"{self.name} {level}" if level in ("True", "False") or _number(level) is not None else level
+
     def rows(self, level: int | str) -> np.ndarray:
         """The rows at a level (a mask)."""
         return self.level == (level if isinstance(level, int) else self.levels.index(level))
@@ -174,3 +178,15 @@ def apart(choices: Choices, cells: np.ndarray) -> Apart:
     order = np.argsort(unit.reshape(-1), kind="stable")
     names = tuple(str(k + 1) for k in range(len(first)))
     return Apart(replace(choices.rows(order), participants=names, participant=unit.reshape(-1)[order]), first)
+
+
+def beside_people(table: pd.DataFrame, choices: Choices) -> pd.DataFrame:
+    """A table with a column `participant`, and beside it the further columns that are constant within people."""
+    first = np.unique(choices.participant, return_index=True)[1]
+    who = pd.Series(np.asarray(choices.participants, object))
+    found = {}
+    for name, given in choices.conditions.items():
+        values = pd.Series(np.asarray(given))
+        if values.groupby(choices.participant).nunique(dropna=False).max() == 1:
+            found[f"{name}_" if name in table else name] = dict(zip(who, values.iloc[first], strict=True))
+    return table.assign(**{name: table["participant"].map(of_person) for name, of_person in found.items()})

@@ -1,9 +1,9 @@
 """What differs between the levels of conditions: means, differences and slopes, with people as the units.
 
 A mean at a level is over people, each with the mean of their blocks there. Differences between levels are from one regression
-on all conditions (main effects), so that each is adjusted for the others, on everybody's means in each combination of levels
-that they played (`clustered_regression`). Where the data cannot tell a condition from the others, or there are too few people
-for all of them, it is compared alone.
+on all conditions (main effects), so that each is adjusted for the others. Its rows are everybody's means in each combination
+of levels that they played (`clustered_regression`). Where the data cannot tell a condition from the others, or people are too
+few for all of them, it is compared alone.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def units_of(values: Floats, who: np.ndarray, columns: Sorted) -> Units:
 
 
 def _levels(values: Floats, who: np.ndarray, condition: Condition, share: bool) -> list[tuple[object, ...]]:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for k, level in enumerate(condition.levels):
         at = condition.rows(k) & np.isfinite(values)
         each = per_person(values[at], who[at], int(who.max()) + 1)
@@ -103,7 +103,11 @@ def differences(units: Units, columns: Sorted) -> pd.DataFrame:
             told = contrast(fitted, _weights(fitted, a, b))
             if min(people[a], people[b]) < FEWEST:
                 told = Difference(told.value, np.nan, np.nan)
-            row = {"condition": condition.name, "level": condition.levels[b], "against": condition.levels[a]}
+            row: dict[str, object] = {
+                "condition": condition.name,
+                "level": condition.levels[b],
+                "against": condition.levels[a],
+            }
             row |= {"difference": told.value, "low": told.low, "high": told.high}
             found.append(row | {"adjusted_for": ", ".join(names), "not_apart_from": ", ".join(apart)})
     heads = ["condition", "level", "against", "difference", "low", "high", "adjusted_for", "not_apart_from"]

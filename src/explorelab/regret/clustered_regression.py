@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from explorelab._support.checks import Floats
+from explorelab._support.rounding import spread
 from explorelab.regret.clusters import LEVEL
 from explorelab.regret.differences import Difference
 
@@ -39,7 +40,12 @@ class Fitted(NamedTuple):
 
 
 def regression(design: Floats, values: Floats, who: np.ndarray) -> Fitted:
-    """Least squares of values (one per row) on a design (row x coefficient), rows clustered by person."""
+    """Least squares of values (one per row) on a design (row x coefficient), rows clustered by person.
+
+    The intercept is not for contrasts: where all values are alike, they are taken for 0.
+    """
+    if spread(values) == 0:  # all alike: no difference, rather than one of rounding
+        values = np.zeros_like(values)
     order = np.argsort(who, kind="stable")
     design, values, who = design[order], values[order], who[order]
     inverse = np.linalg.pinv(design.T @ design, rcond=ALIKE, hermitian=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import xarray as xr
 
 from explorelab._support.checks import Floats
 from explorelab.agents import Agent
-from explorelab.choices.conditions import BETWEEN, Sorted, apart
+from explorelab.choices.conditions import BETWEEN, Sorted, apart, sorted_columns
 from explorelab.choices.table import Choices
 from explorelab.comparison.by_group import Frequencies, frequencies_by_group
 from explorelab.fitting.criteria import chance_nll, informative
@@ -44,8 +44,8 @@ class ConditionResults:
     space: xr.Dataset
     """The scales of the parameters."""
     frequencies: Frequencies
-    missing: dict[str, str] = field(default_factory=dict)
-    """Why a part is missing, by its name."""
+    refitted: bool = False
+    """Whether everybody was fitted in each combination of levels separately."""
 
     @property
     def main(self) -> str:
@@ -77,7 +77,7 @@ def condition_results(
         values = {REGRET: final, **values}
     outcomes = {name: compared(one, who, columns) for name, one in values.items()}
     table = main_fit["estimates"].to_dataset()
-    parameters = {}
+    parameters, refitted = {}, not _at_hand(columns, main_fit)
     if columns.conditions and table.sizes["parameter"]:
         z, rows = _everyone(choices, columns, main_fit, fit)
         parameters = _parameters(choices, columns, [str(name) for name in table["parameter"].values], z, rows)
@@ -91,6 +91,7 @@ def condition_results(
         parameters,
         main_fit["space"].to_dataset(),
         _frequencies(choices, columns, comparison),
+        refitted,
     )
 
 
@@ -124,13 +125,18 @@ def _everyone(choices: Choices, columns: Sorted, main_fit: xr.DataTree, fit: Fit
     MAP estimates are drawn towards the middle of a weak prior that is the same for everyone. Those of empirical Bayes are
     drawn towards the group, so that differences between conditions would come out too small: they are not used.
     """
-    if all(each.design == BETWEEN for each in columns.conditions) and main_fit.attrs["method"] == "map":
+    if _at_hand(columns, main_fit):
         rows, units, tree = np.unique(choices.participant, return_index=True)[1], choices, main_fit
     else:
         units, rows = apart(choices, columns.cells())
         tree = fit(units)
     z = tree["estimates"].to_dataset()["z"].transpose("participant", "parameter").values
     return np.where(chance_nll(units)[:, None] > 0, z, np.nan), rows
+
+
+def _at_hand(columns: Sorted, main_fit: xr.DataTree) -> bool:
+    """Whether the estimates of the report are those of everybody in their cell."""
+    return all(each.design == BETWEEN for each in columns.conditions) and main_fit.attrs["method"] == "map"
 
 
 def _parameters(choices: Choices, columns: Sorted, names: list[str], z: Floats, rows: np.ndarray) -> dict[str, Compared]:
@@ -147,8 +153,6 @@ def _frequencies(choices: Choices, columns: Sorted, comparison: xr.DataTree) -> 
     judged = informative(choices)
     if judged.n_rows == choices.n_rows:
         return frequencies_by_group(comparison, choices, columns.conditions)
-    from explorelab.choices.conditions import sorted_columns
-
     return frequencies_by_group(comparison, judged, sorted_columns(judged).conditions)
 
 

@@ -35,6 +35,7 @@ def methods(found: Analysis, versions: dict[str, str]) -> Methods:
         _agents(found, cite),
         _fitting(found, cite),
         _comparison(found, cite),
+        _conditions(found, cite),
         _checks(found, cite),
         _software(found, cite, versions),
     ]
@@ -152,6 +153,41 @@ def _comparison(found: Analysis, cite: Citations) -> str:
         f"from random-effects Bayesian model selection {cite('stephan2009', 'rigoux2014')}; for a single person, a "
         f"difference of more than {STRONG:g} in log evidence is called clear {cite('kass1995')}."
     )
+
+
+def _conditions(found: Analysis, cite: Citations) -> str:
+    """What was compared between conditions, and how."""
+    results, told = found.by_condition, []
+    if results is not None and results.columns.conditions:
+        names = joined(each.name for each in results.columns.conditions)
+        several = len(results.columns.conditions) > 1
+        told.append(
+            f"Levels of {names} were compared by least squares"
+            f"{' with main effects of all conditions' if several else ''}, on "
+            "each person's means in each combination of levels, with cluster-robust standard errors over people and "
+            f"their small-sample correction and degrees of freedom {cite('bell2002')}."
+        )
+        if results.parameters:
+            fits = " fitted separately to each person's blocks in each combination of levels" if results.refitted else ""
+            told.append(f"Parameters were compared in the same way, in standard units, from maximum a posteriori "
+                        f"estimates{fits}.")  # fmt: skip
+        if results.frequencies.same:
+            told.append(
+                "Whether groups of people share the same frequencies of models was tested by the free energies of one and "
+                f"of separate selections {cite('rigoux2014')}."
+            )
+    if results is not None and results.columns.covariates:
+        told.append(
+            f"{joined(each.name for each in results.columns.covariates)} entered the regressions as "
+            f"{'a covariate' if len(results.columns.covariates) == 1 else 'covariates, one at a time'}."
+        )
+    if found.effects is not None:
+        told.append(
+            f"Effects of conditions on parameters ({found.settings.effects}) were estimated together with everyone's "
+            f"parameters by expectation-maximisation with Laplace's approximation {cite('huys2011')}, the spread of people "
+            "around them by restricted maximum likelihood."
+        )
+    return " ".join(told)
 
 
 def _checks(found: Analysis, cite: Citations) -> str:

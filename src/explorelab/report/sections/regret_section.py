@@ -26,8 +26,6 @@ from explorelab.report.section import Picture, Section, Table, left_out
 
 KEY, TITLE = "regret", "Regret and phenotypes"
 LONG = {"linear": "linear", "power": "power", "log": "logarithmic"}
-MOST_KINDS = 6
-"""Conditions with more values than this get no table."""
 CURVES = {"raw": "on the raw scale", "log-log": "as log R on log t"}
 
 
@@ -42,7 +40,7 @@ def regret_section(found: Analysis) -> Section:
         [each for each in (_grown(result), _labels(result), _other(result, other)) if each],
         _short(result, other),
         [Picture("phenotypes", draw_phenotypes(result), _caption(result), _alt(result))],
-        [_shares(result, other), _mean_curve(result), *_by_condition(found, (result, other))],
+        [_shares(result, other), _mean_curve(result)],
         _notes(result),
         {"table_phenotypes": labels_table(result), "table_phenotypes_log_log": labels_table(other)},
     )
@@ -203,23 +201,6 @@ def _mean_curve(result: xr.Dataset) -> Table:
         ("form", "a", "b", "R²"),
         rows,
     )
-
-
-def _by_condition(found: Analysis, results: tuple[xr.Dataset, xr.Dataset]) -> list[Table]:
-    """Labels by the values of each condition that has only a few."""
-    tables = []
-    for name, values in found.choices.conditions.items():
-        kinds = np.unique(np.asarray(values).astype(str))
-        if not 2 <= len(kinds) <= MOST_KINDS:
-            continue
-        rows = []
-        for kind in kinds:
-            at = np.asarray(values).astype(str) == kind
-            counts = [int((result["label"].values[at] == form).sum()) for result in results for form in FORMS]
-            rows.append((kind, *map(whole, counts), whole(at.sum())))
-        heads = (name, *(f"{how}: {LONG[form]}" for how in ("raw", "log-log") for form in FORMS), "blocks")
-        tables.append(Table(f"Phenotypes by {name}, under both fits of the power law", heads, rows))
-    return tables
 
 
 def _notes(result: xr.Dataset) -> list[str]:
