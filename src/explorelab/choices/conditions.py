@@ -45,7 +45,8 @@ class Condition:
 
     def called(self, level: str) -> str:
         """A level in a sentence: a name alone, a number or a flag with the name of the condition."""
-        return f"{self.name} {level}" if level in ("True", "False") or _number(level) is not None else level
+        is_name = level not in ("True", "False") and as_numbers(pd.Series([level]))[1].any()
+        return level if is_name else f"{self.name} {level}"
 
     def rows(self, level: int | str) -> np.ndarray:
         """The rows at a level (a mask)."""

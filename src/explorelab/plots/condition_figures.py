@@ -172,7 +172,8 @@ def draw_condition_cells(cells: pd.DataFrame, conditions: Sequence[Condition], w
         thousands(axes.yaxis)
         if i:
             axes.tick_params(labelleft=False)
-    drawing.axes[keys[0]].legend(loc="best", handlelength=2.0, borderaxespad=0.1)
+    handles, said = drawing.axes[keys[0]].get_legend_handles_labels()
+    drawing.figure.legend(handles, said, loc="outside upper right", ncols=4, columnspacing=1.6)
     return drawing
 
 

@@ -1,9 +1,9 @@
 """What differs between the levels of conditions: means, differences and slopes, with people as the units.
 
-A mean at a level is over people, each with the mean of their blocks there. Differences between levels are from one regression
-on all conditions (main effects), so that each is adjusted for the others. Its rows are everybody's means in each combination
-of levels that they played (`clustered_regression`). Where the data cannot tell a condition from the others, or people are too
-few for all of them, it is compared alone.
+A mean at a level is over people, each with the mean of their blocks there. Differences between levels are from a regression
+on all conditions (main effects), so that each is adjusted for the others. Its rows are everybody's means in every
+combination of levels that they played (`clustered_regression`). Where the data cannot tell a condition from the others, or people are
+too few for all of them, it is compared alone.
 """
 
 from __future__ import annotations

@@ -60,6 +60,11 @@ def _data(found: Analysis) -> str:
 def _regret(found: Analysis, cite: Citations) -> str:
     if found.phenotypes is None:
         return ""
+    if found.choices.means_change:
+        return (
+            "Observed regret was the sum, over trials, of the largest mean reward among the arms on offer at that moment "
+            "minus the reward received. Its intervals account for several blocks per person."
+        )
     n = int(found.phenotypes.attrs["bootstrap"])
     return (
         "Observed regret was the largest mean reward times the number of trials so far, minus the rewards received. A "
@@ -204,10 +209,11 @@ def _checks(found: Analysis, cite: Citations) -> str:
             "parameters it was fitted with, and all models were fitted to each of them and compared by the same criterion."
         )
     if found.predictive is not None:
+        outcomes = f"regret,{'' if found.choices.means_change else ' phenotypes,'} repeated choices, distances and new arms"
         parts.append(
             f"For predictive checks, the group was simulated {counted(found.predictive.attrs['n_copies'], 'time')}, each "
-            "person with parameters drawn from their posterior (Laplace's approximation); regret, phenotypes, repeated "
-            "choices, distances and new arms were compared with those of the participants."
+            f"person with parameters drawn from their posterior (Laplace's approximation); {outcomes} were compared with "
+            "those of the participants."
         )
     if parts:
         noise = noise_kind(found.settings.noise).words

@@ -29,7 +29,14 @@ def _shown(found: Analysis, results: ConditionResults) -> pd.DataFrame:
         right = covered.get(name, "")
         in_formula = np.array([_names(each, right) for each in table["condition"]], bool)
         frames.append(table[(few | first) & ~in_formula])
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    if not frames or not sum(map(len, frames)):
+        return pd.DataFrame()
+    called = {each.name: each.called for each in results.columns.conditions}
+    shown = pd.concat(frames, ignore_index=True)
+    for side in ("level", "against"):
+        words = [called[condition](level) for condition, level in zip(shown["condition"], shown[side], strict=True)]
+        shown[f"{side}_said"] = words
+    return shown
 
 
 def _names(condition: str, formula: str) -> bool:
@@ -43,7 +50,7 @@ def parameter_contrasts(found: Analysis, results: ConditionResults) -> pd.DataFr
     if not len(table):
         return table
     several = len(results.columns.conditions) > 1
-    words = [f"{row.level} against {row.against}" for row in table.itertuples()]
+    words = [f"{row.level_said} against {row.against_said}" for row in table.itertuples()]
     if several and table.groupby("level")["condition"].nunique().max() > 1:
         words = [f"{row.condition}: {said}" for row, said in zip(table.itertuples(), words, strict=True)]
     return table.assign(contrast=words)
@@ -55,12 +62,14 @@ def parameters_told(found: Analysis, results: ConditionResults) -> str:
     if not len(table):
         return ""
     clear = table[(table["low"] > 0) | (table["high"] < 0)]
-    n = len(table)
+    n = int(np.isfinite(table["low"]).sum())
+    if not n:
+        return ""
     if not len(clear):
         return f"No interval of {n} differences in parameters of {found.main} excludes 0."
     said = [
-        f"{name_of(row.parameter)} {'lower' if row.difference < 0 else 'higher'} with {row.level} than with {row.against} "
-        f"(by {fixed(abs(row.difference))} standard units, 95 % interval {fixed(row.low)} to {fixed(row.high)})"
+        f"{name_of(row.parameter)} {'lower' if row.difference < 0 else 'higher'} with {row.level_said} than with "
+        f"{row.against_said} (by {fixed(abs(row.difference))} standard units, 95 % interval {fixed(row.low)} to {fixed(row.high)})"
         for row in clear.itertuples()
     ]
     listed = joined(said) if len(said) <= 6 else f"{'; '.join(said[:6])}; and {len(said) - 6} more"
@@ -84,7 +93,7 @@ def parameter_table(found: Analysis, results: ConditionResults) -> list[Table]:
         scale = str(results.space["scale"].sel(parameter=row.parameter).item())
         change = [_natural(results, row.parameter, value, False) for value in (row.difference, row.low, row.high)]
         natural = f"{plain(change[0])} ({interval(change[1], change[2])})" if np.isfinite(row.low) else plain(change[0])
-        rows.append([named(row.parameter), f"{row.level} against {row.against}", plain(means[1]), plain(means[0]),
+        rows.append([named(row.parameter), f"{row.level_said} against {row.against_said}", plain(means[1]), plain(means[0]),
                      fixed(row.difference), ends, f"{CHANGES[scale]} {natural}"])  # fmt: skip
     if not rows:
         return []

@@ -82,13 +82,14 @@ def _clear(row: pd.Series) -> bool:
     return bool(row["low"] > 0 or row["high"] < 0)
 
 
-def _difference(row: pd.Series) -> str:
-    """Slow less than fast by 133, with the interval."""
+def _difference(condition: Condition, row: pd.Series) -> str:
+    """133 lower with slow than with fast, with the interval."""
     gap = float(row["difference"])
     ends = interval(row["low"], row["high"])
     said = f"95 % interval {ends}" if ends else "too few people for an interval"
     way = "the same" if gap == 0 else f"{plain(abs(gap))} {'lower' if gap < 0 else 'higher'}"
-    return f"{way} with {row['level']} than with {row['against']} ({said})"
+    first, second = condition.called(row["against"]), condition.called(row["level"])
+    return f"{way} with {second} {'than' if gap else 'as'} with {first} ({said})"
 
 
 def _main(results: ConditionResults) -> str:
@@ -100,11 +101,11 @@ def _main(results: ConditionResults) -> str:
     for condition in results.columns.conditions:
         pairs = _pairs(results, condition)
         known = pairs[np.isfinite(pairs["low"])]
-        clear = [_difference(row) for _, row in known.iterrows() if _clear(row)]
+        clear = [_difference(condition, row) for _, row in known.iterrows() if _clear(row)]
         if clear:
             told.append(f"By {condition.name}, {what} was {joined(clear)}.")
         elif len(condition.levels) == 2 and len(known):
-            nothing.append(f"by {condition.name} it was {_difference(known.iloc[0])}")
+            nothing.append(f"by {condition.name} it was {_difference(condition, known.iloc[0])}")
         else:
             (nothing if len(known) else unknown).append(
                 f"by {condition.name}, all intervals include 0" if len(known) else condition.name
@@ -161,8 +162,8 @@ def _short(results: ConditionResults) -> str:
             continue
         # the largest difference relative to its interval
         row = pairs.loc[(pairs["difference"].abs() / (pairs["high"] - pairs["low"]).clip(lower=1e-300)).idxmax()]
-        parts.append(f"{row['level']} against {row['against']} {plain(row['difference'])} "
-                     f"({interval(row['low'], row['high'])})")  # fmt: skip
+        first, second = condition.called(row["against"]), condition.called(row["level"])
+        parts.append(f"{second} against {first} {plain(row['difference'])} ({interval(row['low'], row['high'])})")
     if not parts:
         return _covariates(results) or "Too few people to compare conditions."
     what = measure(results)

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.counted import plural
-from explorelab.plots.phenotype_figure import draw_phenotypes
+from explorelab.plots.phenotype_figure import draw_moving, draw_phenotypes
 from explorelab.plots.words import (
     counted,
     fixed,
@@ -20,7 +20,8 @@ from explorelab.plots.words import (
 )
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FORMS, NONE
-from explorelab.regret.phenotype_summary import beside_paper, labels_table, why_none
+from explorelab.regret.phenotype_summary import beside_paper, final_regret, labels_table, why_none
+from explorelab.regret.phenotypes import MOVING
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table, left_out
 
@@ -34,6 +35,8 @@ def regret_section(found: Analysis) -> Section:
     result, other = found.phenotypes, found.other_phenotypes
     if result is None or other is None:
         return left_out(KEY, TITLE, found.missing["phenotypes"])
+    if found.choices.means_change:
+        return _moving(result)
     return Section(
         KEY,
         TITLE,
@@ -43,6 +46,28 @@ def regret_section(found: Analysis) -> Section:
         [_shares(result, other), _mean_curve(result)],
         _notes(result),
         {"table_phenotypes": labels_table(result), "table_phenotypes_log_log": labels_table(other)},
+    )
+
+
+def _moving(result: xr.Dataset) -> Section:
+    """Regret where means change, without forms."""
+    mean, low, high, time = _final(result)
+    band = f" (95 % interval {plain(low)} to {plain(high)})" if np.isfinite(low) else ""
+    grown = (
+        f"After {counted(time, 'choice')} the mean observed regret against the best arm of each moment was {plain(mean)}"
+        f"{band}, {plain(mean / time)} for each choice."
+    )
+    caption = "Observed regret of every block against the best arm of each moment, and the mean with its 95 % band."
+    return Section(
+        KEY,
+        "Regret",
+        [grown, f"{MOVING} Phenotypes are therefore left out."],
+        f"Mean observed regret {plain(mean)} after {counted(time, 'choice')}, against the best arm of each moment; "
+        "phenotypes say little where means change.",
+        [Picture("regret", draw_moving(result), caption, grown)],
+        [],
+        ["Observed regret is the sum, over trials, of the largest mean among the arms on offer minus the reward received."],
+        {"table_regret": final_regret(result)},
     )
 
 
