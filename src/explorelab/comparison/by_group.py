@@ -18,6 +18,7 @@ from explorelab.comparison.compare import evidence
 from explorelab.comparison.group import group_selection
 
 COLUMNS = ["condition", "level", "n_people", "model", "frequency", "low", "high", "n_best", "protected_exceedance"]
+NUMBERS = dict.fromkeys(["n_people", "frequency", "low", "high", "n_best", "protected_exceedance"], float)
 FEWEST = 2
 """People whom a level must have for frequencies."""
 
@@ -76,7 +77,7 @@ def frequencies_by_group(comparison: xr.DataTree, choices: Choices, conditions: 
         if condition.design == BETWEEN and len(full) > 1:
             labels = np.repeat(np.arange(len(full)), [len(found) for found in full])
             same[condition.name] = same_frequencies(np.concatenate(full), labels)
-    return Frequencies(pd.DataFrame(tables, columns=COLUMNS), same, tuple(without))
+    return Frequencies(pd.DataFrame(tables, columns=COLUMNS).astype(NUMBERS), same, tuple(without))
 
 
 def _of_rows(comparison: xr.DataTree, choices: Choices) -> Floats:

@@ -1,8 +1,8 @@
 """What differs between the levels of conditions: means, differences and slopes, with people as the units.
 
 A mean at a level is over people, each with the mean of their blocks there. Differences between levels are from a regression
-on all conditions (main effects), so that each is adjusted for the others. Its rows are everybody's means in every
-combination of levels that they played (`clustered_regression`). Where the data cannot tell a condition from the others, or people are
+on all conditions (main effects), so that each is adjusted for the others. Its rows are everybody's means in each combination
+of levels that they played (`clustered_regression`). Where the data cannot tell a condition from the others, or people are
 too few for all of them, it is compared alone.
 """
 
@@ -52,7 +52,7 @@ def compared(values: Floats, who: np.ndarray, columns: Sorted, share: bool = Fal
     units = units_of(values, who, columns)
     levels = [row for each in columns.conditions for row in _levels(values, who, each, share)]
     names = ["condition", "level", "n_people", "n_blocks", "mean", "low", "high"]
-    return Compared(pd.DataFrame(levels, columns=names), differences(units, columns), _slopes(units, columns))
+    return Compared(_frame(levels, names), differences(units, columns), _slopes(units, columns))
 
 
 def units_of(values: Floats, who: np.ndarray, columns: Sorted) -> Units:
@@ -111,7 +111,7 @@ def differences(units: Units, columns: Sorted) -> pd.DataFrame:
             row |= {"difference": told.value, "low": told.low, "high": told.high}
             found.append(row | {"adjusted_for": ", ".join(names), "not_apart_from": ", ".join(apart)})
     heads = ["condition", "level", "against", "difference", "low", "high", "adjusted_for", "not_apart_from"]
-    return pd.DataFrame(found, columns=heads)
+    return _frame(found, heads)
 
 
 def _weights(fitted: Fitted, a: int, b: int) -> Floats:
@@ -158,7 +158,13 @@ def _others(level: np.ndarray) -> Floats:
 
 def _slopes(units: Units, columns: Sorted) -> pd.DataFrame:
     rows = [_slope(units, columns, k, each) for k, each in enumerate(columns.covariates)]
-    return pd.DataFrame(rows, columns=["covariate", "n_people", "sd", "difference", "low", "high", "adjusted_for"])
+    return _frame(rows, ["covariate", "n_people", "sd", "difference", "low", "high", "adjusted_for"])
+
+
+def _frame(rows: Sequence[object], columns: Sequence[str]) -> pd.DataFrame:
+    """A table whose columns of numbers are numbers even if it has no rows."""
+    numbers = [name for name in columns if name in ("n_people", "n_blocks", "mean", "sd", "difference", "low", "high")]
+    return pd.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(numbers, float))
 
 
 def _slope(units: Units, columns: Sorted, k: int, covariate: Covariate) -> tuple[object, ...]:

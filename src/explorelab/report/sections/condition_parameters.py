@@ -69,7 +69,8 @@ def parameters_told(found: Analysis, results: ConditionResults) -> str:
         return f"No interval of {n} differences in parameters of {found.main} excludes 0."
     said = [
         f"{name_of(row.parameter)} {'lower' if row.difference < 0 else 'higher'} with {row.level_said} than with "
-        f"{row.against_said} (by {fixed(abs(row.difference))} standard units, 95 % interval {fixed(row.low)} to {fixed(row.high)})"
+        f"{row.against_said} (by {fixed(abs(row.difference))} standard units, 95 % interval {fixed(row.low)} to "
+        f"{fixed(row.high)})"
         for row in clear.itertuples()
     ]
     listed = joined(said) if len(said) <= 6 else f"{'; '.join(said[:6])}; and {len(said) - 6} more"
