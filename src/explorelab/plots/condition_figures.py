@@ -25,6 +25,8 @@ MOST_CURVES = 6
 """Conditions that get curves."""
 MOST_CELLS = 16
 """Combinations of levels beyond which they are not drawn."""
+SHORT = 12
+"""Letters of a parameter's name with which four panels fit side by side."""
 GAP = 0.75
 """Rows between two conditions."""
 
@@ -194,7 +196,7 @@ def draw_contrasts(table: pd.DataFrame) -> Drawing:
     `table` has the columns parameter, contrast, difference, low and high.
     """
     names, contrasts = list(dict.fromkeys(table["parameter"])), list(dict.fromkeys(table["contrast"]))
-    columns = min(4, len(names))
+    columns = min(4 if max(len(name_of(name)) for name in names) < SHORT else 3, len(names))
     rows = [names[at : at + columns] for at in range(0, len(names), columns)]
     rows = [[*row, *["."] * (columns - len(row))] for row in rows]
     each = 0.28 * len(contrasts) + 0.95

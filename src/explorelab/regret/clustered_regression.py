@@ -24,6 +24,15 @@ ALIKE = 1e-8
 """What counts as rounding, relative to the largest."""
 
 
+class Alike(NamedTuple):
+    """People with equally many rows."""
+
+    design: Floats
+    """X_i: person x row x coefficient."""
+    root: Floats
+    """A_i: person x row x row."""
+
+
 class Fitted(NamedTuple):
     """A regression, ready for contrasts of its coefficients."""
 
@@ -31,12 +40,9 @@ class Fitted(NamedTuple):
     inverse: Floats
     """M."""
     design: Floats
-    starts: np.ndarray
-    """The first row of each person; rows are sorted by person."""
-    roots: list[Floats]
-    """X_i' A_i of each person: coefficient x row."""
+    people: list[Alike]
     scores: Floats
-    """X_i' A_i e_i: person x coefficient."""
+    """X_i' A_i e_i: person x coefficient, in the order of `people`."""
 
 
 def regression(design: Floats, values: Floats, who: np.ndarray) -> Fitted:
@@ -47,21 +53,26 @@ def regression(design: Floats, values: Floats, who: np.ndarray) -> Fitted:
     if spread(values) == 0:  # all alike: no difference, rather than one of rounding
         values = np.zeros_like(values)
     order = np.argsort(who, kind="stable")
-    design, values, who = design[order], values[order], who[order]
+    design, values = design[order], values[order]
     inverse = np.linalg.pinv(design.T @ design, rcond=ALIKE, hermitian=True)
     coefficients = inverse @ design.T @ values
     residuals = values - design @ coefficients
-    starts = np.unique(who, return_index=True)[1]
-    parts = list(zip(np.split(design, starts[1:]), np.split(residuals, starts[1:]), strict=True))
-    roots = [own.T @ _root(np.eye(len(own)) - own @ inverse @ own.T) for own, _ in parts]
-    scores = np.array([root @ own for root, (_, own) in zip(roots, parts, strict=True)])
-    return Fitted(coefficients, inverse, design, starts, roots, scores)
+    _, starts, counts = np.unique(who[order], return_index=True, return_counts=True)
+    people, scores = [], []
+    for n in np.unique(counts):
+        rows = starts[counts == n][:, None] + np.arange(n)
+        own = design[rows]
+        root = _root(np.eye(n) - own @ inverse @ np.swapaxes(own, 1, 2))
+        people.append(Alike(own, root))
+        scores.append(np.einsum("nrc,nrs,ns->nc", own, root, residuals[rows]))
+    return Fitted(coefficients, inverse, design, people, np.concatenate(scores))
 
 
 def _root(matrix: Floats) -> Floats:
-    """The inverse of the symmetric square root, in the directions that have one."""
+    """The inverse of the symmetric square root of each matrix, in the directions that have one."""
     values, vectors = np.linalg.eigh(matrix)
-    return np.asarray(vectors * np.where(values > ALIKE, 1 / np.sqrt(np.maximum(values, ALIKE)), 0.0) @ vectors.T)
+    scaled = vectors * np.where(values > ALIKE, 1 / np.sqrt(np.maximum(values, ALIKE)), 0.0)[:, None, :]
+    return np.asarray(scaled @ np.swapaxes(vectors, 1, 2))
 
 
 def estimable(fitted: Fitted, weights: Floats) -> bool:
@@ -75,14 +86,19 @@ def contrast(fitted: Fitted, weights: Floats, level: float = LEVEL) -> Differenc
     value = float(weights @ fitted.coefficients)
     reach = fitted.inverse @ weights
     variance = float(((fitted.scores @ reach) ** 2).sum())
-    # Degrees of freedom: the numbers g_i'g_j of all pairs of people, where e_i' A_i X_i M c = g_i' errors.
-    sides = [root.T @ reach for root in fitted.roots]
-    own = np.array([side @ side for side in sides])
-    seen = np.array([part.T @ side for part, side in zip(np.split(fitted.design, fitted.starts[1:]), sides, strict=True)])
-    products = np.diag(own) - seen @ fitted.inverse @ seen.T
-    total = float(np.trace(products))
-    squares = float((products**2).sum())
-    if total <= ALIKE * float(own.sum()) or squares == 0:
+    # Degrees of freedom: with e_i' A_i X_i M c = g_i' errors, the squared sum of g_i'g_i over the sum of all (g_i'g_j)^2,
+    # where g_i'g_j is -s_i' M s_j, and own_i more for i = j.
+    own, seen = [], []
+    for each in fitted.people:
+        side = np.einsum("nrs,nsc,c->nr", each.root, each.design, reach)
+        own.append((side**2).sum(1))
+        seen.append(np.einsum("nrc,nr->nc", each.design, side))
+    alone, s = np.concatenate(own), np.concatenate(seen)
+    less = np.einsum("nc,cd,nd->n", s, fitted.inverse, s)
+    total = float((alone - less).sum())
+    gram = s.T @ s @ fitted.inverse
+    squares = float((alone**2 - 2 * alone * less).sum() + np.trace(gram @ gram))
+    if total <= ALIKE * float(alone.sum()) or squares <= 0:
         return Difference(value, np.nan, np.nan)
     half = float(stdtrit(total**2 / squares, (1 + level) / 2)) * np.sqrt(variance)
     return Difference(value, value - half, value + half)

@@ -14,7 +14,10 @@ from explorelab.report.analysis import Analysis
 from explorelab.report.condition_results import ConditionResults
 from explorelab.report.section import Table
 
-MOST_ROWS = 40
+IN_FULL = 4
+"""Clear differences up to which each is told in full."""
+MOST_ROWS = 16
+"""Differences beyond which the page lists only those that are clear."""
 
 
 def _shown(found: Analysis, results: ConditionResults) -> pd.DataFrame:
@@ -67,23 +70,36 @@ def parameters_told(found: Analysis, results: ConditionResults) -> str:
         return ""
     if not len(clear):
         return f"No interval of {n} differences in parameters of {found.main} excludes 0."
-    said = [
-        f"{name_of(row.parameter)} {'lower' if row.difference < 0 else 'higher'} with {row.level_said} than with "
-        f"{row.against_said} (by {fixed(abs(row.difference))} standard units, 95 % interval {fixed(row.low)} to "
-        f"{fixed(row.high)})"
-        for row in clear.itertuples()
-    ]
-    listed = joined(said) if len(said) <= 6 else f"{'; '.join(said[:6])}; and {len(said) - 6} more"
     verb = "has an interval that excludes" if len(clear) == 1 else "have intervals that exclude"
     return (
         f"Of {n} differences in parameters of {found.main}, {len(clear)} {verb} 0 (without any true difference, about "
-        f"{max(1, round(0.05 * n))} would): {listed}."
+        f"{max(1, round(0.05 * n))} would): {_in_full(clear) if len(clear) <= IN_FULL else _by_condition(clear)}."
+    )
+
+
+def _in_full(clear: pd.DataFrame) -> str:
+    return joined(
+        f"{name_of(row.parameter)} is {'lower' if row.difference < 0 else 'higher'} with {row.level_said} than with "
+        f"{row.against_said} (by {fixed(abs(row.difference))} standard units, 95 % interval {fixed(row.low)} to "
+        f"{fixed(row.high)})"
+        for row in clear.itertuples()
+    )
+
+
+def _by_condition(clear: pd.DataFrame) -> str:
+    """The parameters that differ by each condition."""
+    return joined(
+        f"{joined(dict.fromkeys(map(name_of, one['parameter'])))} by {condition}"
+        for condition, one in clear.groupby("condition", sort=False)
     )
 
 
 def parameter_table(found: Analysis, results: ConditionResults) -> list[Table]:
     """Means at both levels in natural units, and the difference."""
     table, rows = _shown(found, results), []
+    several = len(table) > MOST_ROWS
+    if several:
+        table = table[(table["low"] > 0) | (table["high"] < 0)]
     for row in table.itertuples():
         levels = results.parameters[row.parameter].levels
         means = []
@@ -100,9 +116,9 @@ def parameter_table(found: Analysis, results: ConditionResults) -> list[Table]:
         return []
     heads = ("parameter", "levels", "first", "second", "difference, standard units", "95 % interval", "in natural units")
     caption = f"Parameters of {found.main} by condition: typical values at both levels, and their difference"
-    if len(rows) > MOST_ROWS:
-        caption += f" (the first {MOST_ROWS} of {len(rows)}; all are in table_condition_differences.csv)"
-    return [Table(caption, heads, rows[:MOST_ROWS], (0, 1, 6))]
+    if several:
+        caption += "; intervals without 0 only, all are in table_condition_differences.csv"
+    return [Table(caption, heads, rows, (0, 1, 6))]
 
 
 def _natural(results: ConditionResults, parameter: str, value: float, is_value: bool) -> float:

@@ -41,7 +41,8 @@ def level_tables(results: ConditionResults) -> list[Table]:
             cells += ["", ""]
         rows.append(cells)
     what = measure(results)
-    heads = ("condition", "people", "blocks", "mean", "95 % interval", "against the first level", "95 % interval")
+    against = f"against the first level{', adjusted' if len(results.columns.conditions) > 1 else ''}"
+    heads = ("condition", "people", "blocks", "mean", "95 % interval", against, "95 % interval")
     return _table(f"{what[0].upper()}{what[1:]} by condition", heads, rows) if rows else []
 
 

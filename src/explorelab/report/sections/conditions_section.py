@@ -247,7 +247,8 @@ def _on_parameters(found: Analysis, results: ConditionResults) -> str:
 def _formula(results: ConditionResults) -> str:
     """An example of a formula for these conditions."""
     names = [each.name if not _numeric(each) else f"C({each.name})" for each in results.columns.conditions]
-    return f"{list(results.parameters)[-1]} ~ {' + '.join(names)}"
+    name = "temperature" if "temperature" in results.parameters else next(iter(results.parameters))
+    return f"{name} ~ {' + '.join(names)}"
 
 
 def _numeric(condition: Condition) -> bool:
