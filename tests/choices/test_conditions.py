@@ -94,7 +94,8 @@ def test_levels_designs_and_missing_values() -> None:
     assert by_name["drug"].level.tolist() == [0, 1, 0, 0, MISSING, 0]
     assert found.constant == ("same",)
     assert by_name["session"].called("10") == "session 10"
-    assert by_name["drug"].called("p") == "p"
+    assert by_name["drug"].called("p") == "drug p"
+    assert by_name["drug"].called("placebo") == "placebo"
     assert len(set(found.cells().tolist())) == 5
 
 

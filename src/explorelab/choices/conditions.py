@@ -44,8 +44,8 @@ class Condition:
     """Other columns that divide the blocks in the same way."""
 
     def called(self, level: str) -> str:
-        """A level in a sentence: a name alone, a number or a flag with the name of the condition."""
-        is_name = level not in ("True", "False") and as_numbers(pd.Series([level]))[1].any()
+        """A level in a sentence: a name alone; a letter, a number or a flag with the name of the condition."""
+        is_name = len(level) > 2 and level not in ("True", "False") and as_numbers(pd.Series([level]))[1].any()
         return level if is_name else f"{self.name} {level}"
 
     def rows(self, level: int | str) -> np.ndarray:
