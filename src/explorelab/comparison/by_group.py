@@ -70,7 +70,9 @@ def frequencies_by_group(comparison: xr.DataTree, choices: Choices, conditions: 
             there = np.unique(who[at])
             found = whole[there]
             if condition.design != BETWEEN and by_row is not None:
-                found = np.stack([by_row[at & (who == each)].sum(0) for each in there]) if there.size else found
+                totals = np.zeros_like(whole)
+                np.add.at(totals, who[at], by_row[at])
+                found = totals[there]
             groups.append(found)
             tables += _rows(condition.name, level, found, names)
         full = [found for found in groups if len(found) >= FEWEST]

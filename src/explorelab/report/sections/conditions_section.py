@@ -29,6 +29,8 @@ from explorelab.report.sections.condition_tables import (
 )
 
 KEY = "conditions"
+MOST_TOLD = 4
+"""Conditions in the summary at the top."""
 SAME = 0.95
 """Probability from which groups are said to share the same frequencies of agents, or not to."""
 
@@ -167,7 +169,8 @@ def _short(results: ConditionResults) -> str:
     if not parts:
         return _covariates(results) or "Too few people to compare conditions."
     what = measure(results)
-    return f"{what[0].upper()}{what[1:]}, differences with 95 % intervals: {'; '.join(parts)}."
+    more = f"; and {len(parts) - MOST_TOLD} more" if len(parts) > MOST_TOLD else ""
+    return f"{what[0].upper()}{what[1:]}, differences with 95 % intervals: {'; '.join(parts[:MOST_TOLD])}{more}."
 
 
 def _pictures(found: Analysis, results: ConditionResults) -> list[Picture]:
