@@ -156,7 +156,7 @@ def test_odd_conditions_still_make_a_report(people: Choices, tmp_path: Path) -> 
         "fast": who < 6,
         "month": np.array([f"m{k % 9}" for k in range(n)], object),
         "code": np.array([f"person {k}" for k in who], object),
-        "lab<1>": np.where(np.arange(n) % 2, "x & y", "z").astype(object),
+        "lab<1>": np.where(np.arange(n) % 2, "x & $y$", "$z^").astype(object),
     }
     page = report(replace(people, conditions=odd, means=None), tmp_path)
     told = section(page, "conditions")

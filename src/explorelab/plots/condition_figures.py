@@ -27,8 +27,15 @@ MOST_CELLS = 16
 """Combinations of levels beyond which they are not drawn."""
 SHORT = 12
 """Letters of a parameter's name with which four panels fit side by side."""
+LONGEST = 24
+"""Letters of a name."""
 GAP = 0.75
 """Rows between two conditions."""
+
+
+def _words(text: str) -> str:
+    """A name from a file as a figure can show it: not too long, and no formula between dollar signs."""
+    return (text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…").replace("$", r"\$")
 
 
 def _look(k: int) -> dict[str, Look]:
@@ -39,21 +46,18 @@ def draw_condition_curves(bands: Mapping[str, Mapping[str, Band]], words: str) -
     """Mean curves at each level with 95 % bands, a panel for each condition; `words` name what is drawn."""
     shown = dict(list(bands.items())[:MOST_CURVES])
     columns = min(3, len(shown))
-    keys = list(shown)
-    rows = [
-        [*keys[at : at + columns], *["."] * (columns - len(keys[at : at + columns]))] for at in range(0, len(keys), columns)
-    ]
-    drawing = Drawing(rows, width=(4.2, 6.4, 7.2)[columns - 1], height=2.9 * len(rows))
+    keys = [f"curves {i}" for i in range(len(shown))]
+    drawing = Drawing(_in_rows(keys, columns), width=(4.2, 6.4, 7.2)[columns - 1], height=2.9 * -(-len(keys) // columns))
     top, bottom = -np.inf, np.inf
-    for i, (condition, levels) in enumerate(shown.items()):
+    for i, (key, (condition, levels)) in enumerate(zip(keys, shown.items(), strict=True)):
         letter = f"({LETTERS[i]}) " if len(shown) > 1 else ""
-        axes = drawing.panel(condition, f"{letter}By {condition}", "choice t", "" if i % columns else words)
+        axes = drawing.panel(key, f"{letter}By {_words(condition)}", "choice t", "" if i % columns else words)
         for k, (level, band) in enumerate(levels.items()):
             times = np.arange(1, len(band.mean) + 1)
             if not np.isfinite(band.mean).any():
                 continue
-            drawing.band(condition, times, band.low, band.high, f"{level}, 95 % band", color=_look(k)["color"], alpha=0.16)
-            drawing.line(condition, times, band.mean, f"{level}, mean", label=level, **_look(k))
+            drawing.band(key, times, band.low, band.high, f"{level}, 95 % band", color=_look(k)["color"], alpha=0.16)
+            drawing.line(key, times, band.mean, f"{level}, mean", label=_words(level), **_look(k))
             ends = np.concatenate([band.mean, band.low, band.high])
             top, bottom = max(top, float(np.nanmax(ends))), min(bottom, float(np.nanmin(ends)))
         axes.set_xlim(0, max(len(band.mean) for band in levels.values()))
@@ -64,6 +68,12 @@ def draw_condition_curves(bands: Mapping[str, Mapping[str, Band]], words: str) -
         for axes in drawing.axes.values():
             axes.set_ylim(bottom - 0.03 * (top - bottom), top + 0.03 * (top - bottom))
     return drawing
+
+
+def _in_rows(keys: Sequence[str], columns: int) -> list[list[str]]:
+    """The panels row by row, the last row filled up."""
+    rows = [list(keys[at : at + columns]) for at in range(0, len(keys), columns)]
+    return [[*row, *["."] * (columns - len(row))] for row in rows]
 
 
 def _places(conditions: Sequence[Condition]) -> dict[tuple[str, str], float]:
@@ -98,10 +108,10 @@ def draw_condition_levels(
         axes.set_ylim(min(places.values()) - 0.6, 1.15)
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
-        axes.set_yticks(list(places.values()), [level for _, level in places] if key == "a" else [""] * len(places))
+        axes.set_yticks(list(places.values()), [_words(level) for _, level in places] if key == "a" else [""] * len(places))
     for condition in conditions:
         first = places[condition.name, condition.levels[0]]
-        drawing.axes["a"].annotate(condition.name, (0, first + 0.62), xycoords=("axes fraction", "data"), xytext=(-4, 0),
+        drawing.axes["a"].annotate(_words(condition.name), (0, first + 0.62), xycoords=("axes fraction", "data"), xytext=(-4, 0),
                                    textcoords="offset points", ha="right", va="center", fontsize=8.5, weight="bold",
                                    color=INK)  # fmt: skip
     _draw_points(drawing, "a", means, places, 1.0, 0.0, {"color": BLUE, "ms": 4.5}, "")
@@ -160,15 +170,17 @@ def draw_condition_cells(cells: pd.DataFrame, conditions: Sequence[Condition], w
     low, high = (float(np.nanmin(cells[["mean", "low"]])), float(np.nanmax(cells[["mean", "high"]])))
     room = 0.06 * (high - low) or 1.0
     for i, (key, kind) in enumerate(zip(keys, kinds, strict=True)):
-        named = ", ".join(f"{each.name} {level}" for each, level in zip(others, kind, strict=True))
+        named = ", ".join(_words(f"{each.name} {level}") for each, level in zip(others, kind, strict=True))
         title = f"({LETTERS[i]}) {named}" if named else ""
-        axes = drawing.panel(key, title, along.name, "" if i else words, ylim=(low - room, high + room))
+        axes = drawing.panel(key, title, _words(along.name), "" if i else words, ylim=(low - room, high + room))
         there = cells
         for each, level in zip(others, kind, strict=True):
             there = there[there[each.name] == level]
         for k, level in enumerate(by.levels):
-            _draw_cell_line(drawing, key, there[there[by.name] == level], along, k, len(by.levels), f"{by.name} {level}")
-        axes.set_xticks(range(len(along.levels)), along.levels)
+            _draw_cell_line(
+                drawing, key, there[there[by.name] == level], along, k, len(by.levels), _words(f"{by.name} {level}")
+            )
+        axes.set_xticks(range(len(along.levels)), [_words(level) for level in along.levels])
         axes.set_xlim(-0.5, len(along.levels) - 0.5)
         axes.grid(visible=False, axis="x")
         thousands(axes.yaxis)
@@ -197,8 +209,7 @@ def draw_contrasts(table: pd.DataFrame) -> Drawing:
     """
     names, contrasts = list(dict.fromkeys(table["parameter"])), list(dict.fromkeys(table["contrast"]))
     columns = min(4 if max(len(name_of(name)) for name in names) < SHORT else 3, len(names))
-    rows = [names[at : at + columns] for at in range(0, len(names), columns)]
-    rows = [[*row, *["."] * (columns - len(row))] for row in rows]
+    rows = _in_rows(names, columns)
     each = 0.28 * len(contrasts) + 0.95
     drawing = Drawing(rows, width=min(7.2, 2.2 + 1.9 * columns), height=max(1.9, each * len(rows)))
     places = dict(zip(contrasts, range(len(contrasts) - 1, -1, -1), strict=True))
@@ -219,6 +230,6 @@ def draw_contrasts(table: pd.DataFrame) -> Drawing:
 
 def _rows_of(axes: Axes, places: Mapping[str, int], labelled: bool) -> None:
     axes.set_ylim(-0.6, len(places) - 0.4)
-    axes.set_yticks(list(places.values()), list(places) if labelled else [""] * len(places))
+    axes.set_yticks(list(places.values()), [*places] if labelled else [""] * len(places))
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")

@@ -16,6 +16,8 @@ from explorelab.report.section import Table
 
 IN_FULL = 4
 """Clear differences up to which each is told in full."""
+MOST_DRAWN = 24
+"""Contrasts in the figure."""
 MOST_ROWS = 16
 """Differences beyond which the page lists only those that are clear."""
 
@@ -56,7 +58,9 @@ def parameter_contrasts(found: Analysis, results: ConditionResults) -> pd.DataFr
     words = [f"{row.level_said} against {row.against_said}" for row in table.itertuples()]
     if several and table.groupby("level")["condition"].nunique().max() > 1:
         words = [f"{row.condition}: {said}" for row, said in zip(table.itertuples(), words, strict=True)]
-    return table.assign(contrast=words)
+    table = table.assign(contrast=words)
+    shown = list(dict.fromkeys(words))[:MOST_DRAWN]
+    return table[table["contrast"].isin(shown)]
 
 
 def parameters_told(found: Analysis, results: ConditionResults) -> str:

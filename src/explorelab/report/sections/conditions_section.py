@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from explorelab.choices.conditions import BETWEEN, Condition
+from explorelab.choices.conditions import BETWEEN, MISSING, Condition
 from explorelab.plots.condition_figures import (
     MOST_CURVES,
     can_draw_cells,
@@ -29,6 +31,8 @@ from explorelab.report.sections.condition_tables import (
 )
 
 KEY = "conditions"
+MOST_LEVELS = 30
+"""Levels in one figure."""
 MOST_TOLD = 4
 """Conditions in the summary at the top."""
 SAME = 0.95
@@ -185,7 +189,12 @@ def _pictures(found: Analysis, results: ConditionResults) -> list[Picture]:
     alt = f"{_short(results)} {_main(results)}"
     caption = f"{words[0].upper()}{words[1:]} over time at each level, with 95 % bands over people{more}."
     pictures = [Picture("conditions_curves", draw_condition_curves(results.bands, words), caption, alt)]
-    levels = draw_condition_levels(conditions, main.levels, measure(results), phenotypes, frequencies)
+    few = _few(conditions)
+    names = {each.name for each in few}
+    phenotypes = {form: each[each["condition"].isin(names)] for form, each in phenotypes.items()}
+    frequencies = frequencies[frequencies["condition"].isin(names)]
+    means = main.levels[main.levels["condition"].isin(names)]
+    levels = draw_condition_levels(few, means, measure(results), phenotypes, frequencies)
     pictures.append(Picture("conditions_levels", levels, _levels_caption(results, phenotypes, frequencies), alt))
     if can_draw_cells(results.cells, conditions):
         cells = draw_condition_cells(results.cells, conditions, measure(results))
@@ -201,6 +210,12 @@ def _pictures(found: Analysis, results: ConditionResults) -> list[Picture]:
             Picture("conditions_parameters", draw_contrasts(contrasts), caption, parameters_told(found, results))
         )
     return pictures
+
+
+def _few(conditions: Sequence[Condition]) -> Sequence[Condition]:
+    """The first conditions, with as many levels as a figure has room for."""
+    room = np.cumsum([len(each.levels) for each in conditions]) <= MOST_LEVELS
+    return conditions[: max(1, int(room.sum()))]
 
 
 def _levels_caption(results: ConditionResults, phenotypes: dict[str, pd.DataFrame], frequencies: pd.DataFrame) -> str:
@@ -271,10 +286,13 @@ def _unadjusted(results: ConditionResults) -> str:
 
 
 def _left_out(found: Analysis, results: ConditionResults) -> str:
-    """Missing values, and columns that are neither conditions nor covariates."""
+    """Short blocks, missing values, and columns that are neither conditions nor covariates."""
     told = []
+    short = int((found.phenotypes["n_trials"] < results.length).sum()) if found.phenotypes is not None else 0
+    if short:
+        told.append(f"{counted(short, 'block')} shorter than {counted(results.length, 'choice')} are left out of regret")
     for each in results.columns.conditions:
-        missing = each.level < 0
+        missing = each.level == MISSING
         if missing.any():
             people = len(set(found.choices.participant[missing].tolist()))
             told.append(f"{each.name} is missing in {counted(int(missing.sum()), 'block')} of "
