@@ -111,8 +111,8 @@ def draw_condition_levels(
         axes.set_yticks(list(places.values()), [_words(level) for _, level in places] if key == "a" else [""] * len(places))
     for condition in conditions:
         first = places[condition.name, condition.levels[0]]
-        drawing.axes["a"].annotate(_words(condition.name), (0, first + 0.62), xycoords=("axes fraction", "data"), xytext=(-4, 0),
-                                   textcoords="offset points", ha="right", va="center", fontsize=8.5, weight="bold",
+        drawing.axes["a"].annotate(_words(condition.name), (0, first + 0.62), xycoords=("axes fraction", "data"),
+                                   xytext=(-4, 0), textcoords="offset points", ha="right", va="center", fontsize=8.5, weight="bold",
                                    color=INK)  # fmt: skip
     _draw_points(drawing, "a", means, places, 1.0, 0.0, {"color": BLUE, "ms": 4.5}, "")
     thousands(drawing.axes["a"].xaxis)
@@ -230,6 +230,6 @@ def draw_contrasts(table: pd.DataFrame) -> Drawing:
 
 def _rows_of(axes: Axes, places: Mapping[str, int], labelled: bool) -> None:
     axes.set_ylim(-0.6, len(places) - 0.4)
-    axes.set_yticks(list(places.values()), [*places] if labelled else [""] * len(places))
+    axes.set_yticks(list(places.values()), [name.replace("$", r"\$") for name in places] if labelled else [""] * len(places))
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
