@@ -118,3 +118,11 @@ def test_tables_of_people_get_the_columns_that_are_constant_within_them() -> Non
     assert table["group"].tolist() == ["x", "x", "y"]
     assert table["estimate_"].tolist() == [3, 1, 2]
     assert "session" not in table
+
+
+def test_two_levels_are_named_so_that_a_reader_knows_what_they_are_of() -> None:
+    found = {each.name: each for each in sorted_columns(file(session=[1, 2] * 3, speed=["fast", "slow"] * 3)).conditions}
+    assert found["session"].also == ("speed",)
+    assert found["session"].pair("2", "1") == "session: 2 against 1"
+    (speed,) = sorted_columns(file(speed=["fast", "slow"] * 3)).conditions
+    assert speed.pair("slow", "fast") == "slow against fast"

@@ -48,6 +48,11 @@ class Condition:
         is_name = len(level) > 2 and level not in ("True", "False") and as_numbers(pd.Series([level]))[1].any()
         return level if is_name else f"{self.name} {level}"
 
+    def pair(self, level: str, against: str) -> str:
+        """Two levels: slow against fast, session: 2 against 1."""
+        named = self.called(level) == level and self.called(against) == against
+        return f"{level} against {against}" if named else f"{self.name}: {level} against {against}"
+
     def rows(self, level: int | str) -> np.ndarray:
         """The rows at a level (a mask)."""
         return self.level == (level if isinstance(level, int) else self.levels.index(level))

@@ -230,6 +230,7 @@ def draw_contrasts(table: pd.DataFrame) -> Drawing:
 
 def _rows_of(axes: Axes, places: Mapping[str, int], labelled: bool) -> None:
     axes.set_ylim(-0.6, len(places) - 0.4)
-    axes.set_yticks(list(places.values()), [name.replace("$", r"\$") for name in places] if labelled else [""] * len(places))
+    names = [name.replace("$", r"\$") if labelled else "" for name in places]
+    axes.set_yticks(list(places.values()), names)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")

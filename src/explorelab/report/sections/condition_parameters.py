@@ -41,7 +41,9 @@ def _shown(found: Analysis, results: ConditionResults) -> pd.DataFrame:
     for side in ("level", "against"):
         words = [called[condition](level) for condition, level in zip(shown["condition"], shown[side], strict=True)]
         shown[f"{side}_said"] = words
-    return shown
+    pair = {each.name: each.pair for each in results.columns.conditions}
+    rows = zip(shown["condition"], shown["level"], shown["against"], strict=True)
+    return shown.assign(contrast=[pair[condition](level, against) for condition, level, against in rows])
 
 
 def _names(condition: str, formula: str) -> bool:
@@ -54,12 +56,9 @@ def parameter_contrasts(found: Analysis, results: ConditionResults) -> pd.DataFr
     table = _shown(found, results)
     if not len(table):
         return table
-    several = len(results.columns.conditions) > 1
-    words = [f"{row.level_said} against {row.against_said}" for row in table.itertuples()]
-    if several and table.groupby("level")["condition"].nunique().max() > 1:
-        words = [f"{row.condition}: {said}" for row, said in zip(table.itertuples(), words, strict=True)]
-    table = table.assign(contrast=words)
-    shown = list(dict.fromkeys(words))[:MOST_DRAWN]
+    if table.drop_duplicates(["contrast", "condition"])["contrast"].duplicated().any():
+        table = table.assign(contrast=[f"{row.condition}: {row.contrast}" for row in table.itertuples()])
+    shown = list(dict.fromkeys(table["contrast"]))[:MOST_DRAWN]
     return table[table["contrast"].isin(shown)]
 
 
@@ -114,7 +113,7 @@ def parameter_table(found: Analysis, results: ConditionResults) -> list[Table]:
         scale = str(results.space["scale"].sel(parameter=row.parameter).item())
         change = [_natural(results, row.parameter, value, False) for value in (row.difference, row.low, row.high)]
         natural = f"{plain(change[0])} ({interval(change[1], change[2])})" if np.isfinite(row.low) else plain(change[0])
-        rows.append([named(row.parameter), f"{row.level_said} against {row.against_said}", plain(means[1]), plain(means[0]),
+        rows.append([named(row.parameter), row.contrast, plain(means[1]), plain(means[0]),
                      fixed(row.difference), ends, f"{CHANGES[scale]} {natural}"])  # fmt: skip
     if not rows:
         return []

@@ -168,8 +168,8 @@ def _short(results: ConditionResults) -> str:
             continue
         # the largest difference relative to its interval
         row = pairs.loc[(pairs["difference"].abs() / (pairs["high"] - pairs["low"]).clip(lower=1e-300)).idxmax()]
-        first, second = condition.called(row["against"]), condition.called(row["level"])
-        parts.append(f"{second} against {first} {plain(row['difference'])} ({interval(row['low'], row['high'])})")
+        pair = condition.pair(row["level"], row["against"])
+        parts.append(f"{pair} {plain(row['difference'])} ({interval(row['low'], row['high'])})")
     if not parts:
         return _covariates(results) or "Too few people to compare conditions."
     what = measure(results)
