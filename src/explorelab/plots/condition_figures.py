@@ -96,28 +96,47 @@ def draw_condition_levels(
 ) -> Drawing:
     """A row for each level of each condition: (a) the outcome, (b) phenotypes, (c) frequencies of agents, with intervals."""
     places = _places(conditions)
-    panels = ["a", *(["b"] if phenotypes else []), *(["c"] if len(frequencies) else [])]
+    names = {"a": ("Mean", words), "b": ("Phenotypes", "share of blocks (%)"), "c": ("Agents", "estimated share (%)")}
+    there = {"a": True, "b": bool(phenotypes), "c": len(frequencies) > 0}
+    panels = [key for key in names if there[key]]
     height = max(2.2, 0.32 * -min(places.values()) + 1.45)
     drawing = Drawing([panels], width=(4.4, 6.2, 7.2)[len(panels) - 1], height=height)
-    letters = dict(zip(panels, LETTERS, strict=False)) if len(panels) > 1 else {}
-    titles = {"a": "Mean", "b": "Phenotypes", "c": "Agents"}
-    names = {"a": words, "b": "share of blocks (%)", "c": "estimated share (%)"}
-    for key in panels:
-        letter = f"({letters[key]}) " if letters else ""
-        axes = drawing.panel(key, f"{letter}{titles[key]}", names[key], "")
+    for letter, key in zip(LETTERS, panels, strict=False):
+        title, x = names[key]
+        axes = drawing.panel(key, f"({letter}) {title}" if len(panels) > 1 else title, x, "")
         axes.set_ylim(min(places.values()) - 0.6, 1.15)
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         axes.set_yticks(list(places.values()), [_words(level) for _, level in places] if key == "a" else [""] * len(places))
-    for condition in conditions:
-        first = places[condition.name, condition.levels[0]]
-        drawing.axes["a"].annotate(_words(condition.name), (0, first + 0.62), xycoords=("axes fraction", "data"),
-                                   xytext=(-4, 0), textcoords="offset points", ha="right", va="center", fontsize=8.5, weight="bold",
-                                   color=INK)  # fmt: skip
+    _name_conditions(drawing, conditions, places)
     _draw_points(drawing, "a", means, places, 1.0, 0.0, {"color": BLUE, "ms": 4.5}, "")
     thousands(drawing.axes["a"].xaxis)
+    _draw_shares(drawing, places, phenotypes, frequencies)
+    for key in panels[1:]:
+        drawing.axes[key].set_xlim(-3, 103)
+        drawing.axes[key].set_xticks([0, 25, 50, 75, 100])
+        _legend_below(drawing, key, 1 if key == "c" else 3)
+    return drawing
+
+
+def _name_conditions(drawing: Drawing, conditions: Sequence[Condition], places: Mapping[tuple[str, str], float]) -> None:
+    """The name of each condition above its levels."""
+    look: dict[str, Look] = {"ha": "right", "va": "center", "fontsize": 8.5, "weight": "bold", "color": INK}
+    for condition in conditions:
+        above = places[condition.name, condition.levels[0]] + 0.62
+        drawing.axes["a"].annotate(_words(condition.name), (0, above), xycoords=("axes fraction", "data"), xytext=(-4, 0),
+                                   textcoords="offset points", **look)  # fmt: skip
+
+
+def _draw_shares(
+    drawing: Drawing,
+    places: Mapping[tuple[str, str], float],
+    phenotypes: Mapping[str, pd.DataFrame],
+    frequencies: pd.DataFrame,
+) -> None:
+    """Shares of phenotypes and frequencies of agents, one above the other at each level."""
     for k, form in enumerate(FORMS if phenotypes else ()):
-        look = {"color": COLOURS[form], "ms": 4, "marker": MARKERS[k]}
+        look: dict[str, Look] = {"color": COLOURS[form], "ms": 4, "marker": MARKERS[k]}
         _draw_points(drawing, "b", phenotypes[form], places, 100.0, 0.22 * (1 - k), look, form)
     models = list(dict.fromkeys(frequencies["model"])) if len(frequencies) else []
     for k, model in enumerate(models):
@@ -125,11 +144,6 @@ def draw_condition_levels(
         up = 0.6 * ((len(models) - 1) / 2 - k) / max(len(models), 2)
         look = {"color": _look(k)["color"], "ms": 4, "marker": MARKERS[k % len(MARKERS)]}
         _draw_points(drawing, "c", one, places, 100.0, up, look, str(model))
-    for key in panels[1:]:
-        drawing.axes[key].set_xlim(-3, 103)
-        drawing.axes[key].set_xticks([0, 25, 50, 75, 100])
-        _legend_below(drawing, key, 1 if key == "c" else 3)
-    return drawing
 
 
 def _legend_below(drawing: Drawing, key: str, columns: int) -> None:
