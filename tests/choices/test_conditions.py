@@ -63,6 +63,8 @@ def test_a_value_of_everybodys_own_makes_no_groups_of_few_people() -> None:
     assert kind_of("dose", np.array([1.0, 2.0, 3.0]), three) == COVARIATE
     assert kind_of("name", np.array(["x", "y", "z"], object), three) == LABELS
     assert kind_of("group", np.array(["a", "b", "a"], object), three) == CONDITION
+    assert kind_of("mood", np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 0, 1, 1])) == COVARIATE
+    assert kind_of("dynamic", np.array(["x", "y", "z"], object), np.zeros(3, int)) == CONDITION
 
 
 def file(**columns: list[object]) -> Choices:

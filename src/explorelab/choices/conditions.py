@@ -1,8 +1,8 @@
 """Which further columns of choices are conditions, whose levels can be compared, and which are covariates.
 
 A **condition** has at least two levels, each a set of blocks: at most `MOST_LEVELS` names or `MOST_NUMBERS` numbers. Other
-columns of numbers are **covariates**, and so are those that everybody has a number of their own in, and an age however few
-values it has. Other columns of names, such as labels of people, are neither.
+columns of numbers are **covariates**, and so are those in which no two people share a value, and an age however few values
+it has. Other columns of names, such as labels of people, are neither.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def kind_of(name: str, values: np.ndarray, person: np.ndarray) -> str:
     n = pairs["value"].nunique()
     if n < 2:
         return CONSTANT
-    # Where everybody has their own value, three people or more are not groups.
-    own = n > 2 and len(pairs) == n == pairs["person"].nunique()
+    # Where no value is shared by two people, three or more are not groups.
+    own = n > 2 and len(pairs) == n and pairs["person"].nunique() > 1
     if column.numbers is not None:
         return COVARIATE if n > MOST_NUMBERS or own or (n > 2 and name.lower() in AGES) else CONDITION
     return LABELS if n > MOST_LEVELS or own else CONDITION

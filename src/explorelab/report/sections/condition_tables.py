@@ -87,7 +87,8 @@ def slope_tables(results: ConditionResults) -> list[Table]:
             rows.append((row["covariate"], WORDS.get(name, name), whole(row["n_people"]), *cells))
     rows.sort(key=lambda row: row[0])
     heads = ("covariate", "outcome", "people", "s.d.", "difference for one s.d.", "95 % interval")
-    return [Table("Covariates, adjusted for the conditions", heads, rows[:MOST_ROWS], (0, 1))] if rows else []
+    caption = f"Covariates{', adjusted for the conditions' if results.columns.conditions else ''}"
+    return [Table(caption, heads, rows[:MOST_ROWS], (0, 1))] if rows else []
 
 
 def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Table]:

@@ -73,7 +73,8 @@ def _design(results: ConditionResults) -> str:
     if not told:
         return ""
     n = len(told)
-    adjusted = "" if n == 1 else " Differences between levels are adjusted for the other conditions."
+    apart = " where these can be told apart" if _unadjusted(results) else ""
+    adjusted = "" if n == 1 else f" Differences between levels are adjusted for the other conditions{apart}."
     return f"The file has {counted(n, 'condition')}: {joined(told)}.{adjusted}"
 
 

@@ -23,16 +23,14 @@ def effects_section(found: Analysis) -> Section | None:
     if fit is None:
         return None
     table, means = effects(fit), _means(fit)
-    pictures = (
-        []
-        if not len(_drawn(table))
-        else [Picture("effects", draw_contrasts(_drawn(table)), _caption(found), _short(found, table))]
-    )
+    rows = _differences(table, means)
+    drawn = rows.assign(contrast=[_effect(row) for _, row in rows.iterrows()], difference=rows["estimate"])
+    pictures = [Picture("effects", draw_contrasts(drawn), _caption(found), _short(found, rows))] if len(rows) else []
     return Section(
         KEY,
         TITLE,
-        [each for each in (_lead(found, fit), _told(table), _settled(fit)) if each],
-        _short(found, table),
+        [each for each in (_lead(found, fit), _told(rows), _settled(fit)) if each],
+        _short(found, rows),
         pictures,
         [_effects(table), *_levels(means)],
         _notes(fit),
@@ -40,9 +38,13 @@ def effects_section(found: Analysis) -> Section | None:
     )
 
 
-def _differences(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are differences, not values."""
-    return table[table["natural_is"] != "value"]
+def _differences(table: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are differences, not values; of parameters that have values only, those between levels."""
+    own = table[table["natural_is"] != "value"]
+    if not len(means):
+        return own
+    between = means[(means["natural_is"] != "value") & ~means["parameter"].isin(own["parameter"])]
+    return pd.concat([own, between], ignore_index=True) if len(between) else own
 
 
 def _lead(found: Analysis, fit: xr.DataTree) -> str:
@@ -80,8 +82,7 @@ def _effect(row: pd.Series) -> str:
     return name
 
 
-def _told(table: pd.DataFrame) -> str:
-    rows = _differences(table)
+def _told(rows: pd.DataFrame) -> str:
     if not len(rows):
         return ""
     clear = rows[rows["p"] < 0.05]
@@ -97,8 +98,7 @@ def _settled(fit: xr.DataTree) -> str:
     return "" if settled else "The group had not settled when the rounds ended: these numbers may still move."
 
 
-def _short(found: Analysis, table: pd.DataFrame) -> str:
-    rows = _differences(table)
+def _short(found: Analysis, rows: pd.DataFrame) -> str:
     if not len(rows):
         return f"Values of parameters of {found.main} in each condition."
     said = [
@@ -107,11 +107,6 @@ def _short(found: Analysis, table: pd.DataFrame) -> str:
     ]
     more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
     return f"Effects on parameters of {found.main} in standard units, with 95 % intervals: {'; '.join(said)}{more}."
-
-
-def _drawn(table: pd.DataFrame) -> pd.DataFrame:
-    rows = _differences(table)
-    return rows.assign(contrast=[_effect(row) for _, row in rows.iterrows()], difference=rows["estimate"])
 
 
 def _caption(found: Analysis) -> str:
