@@ -200,3 +200,12 @@ def test_the_agent_reported_is_one_that_has_the_parameters_of_the_formulas(peopl
     lost = xr.DataTree.from_dict({"/models": evidence})
     assert best_of(people, settings, lost) == AGENT
     assert best_of(people, replace(settings, effects=None, needed=frozenset()), lost) == "win-stay-lose-shift"
+
+
+def test_formulas_without_an_intercept_are_told_by_their_differences() -> None:
+    from explorelab.report.sections.effects_section import _differences
+
+    table = pd.DataFrame({"parameter": ["x", "x", "y", "y"], "natural_is": ["value", "value", "value", "ratio"]})
+    means = pd.DataFrame({"parameter": ["x", "x", "y"], "natural_is": ["value", "difference", "ratio"]})
+    rows = _differences(table, means)
+    assert rows[["parameter", "natural_is"]].to_numpy().tolist() == [["y", "ratio"], ["x", "difference"]]
