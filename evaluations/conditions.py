@@ -112,7 +112,7 @@ def frequencies(n: int, sets: int, apart: float) -> None:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=int, default=2000, help="simulated data sets of each design")
+    parser.add_argument("--sets", type=int, default=1000, help="simulated data sets of each design")
     sets = parser.parse_args().sets
     print("| design | people | intervals | coverage (%) | mean width |\n|---|---|---|---|---|")
     for name in DESIGNS:
