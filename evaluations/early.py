@@ -20,7 +20,7 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab.companions.assessment.assess import assess
-from explorelab.plots.companion_figures import draw_person
+from explorelab.plots.companions.companion_figures import draw_person
 from explorelab.plots.phenotype_figure import COLOURS, DASHES
 from explorelab.plots.style import GREY, INK, Drawing, write_figure
 from explorelab.recovery.demo_people import demo_population

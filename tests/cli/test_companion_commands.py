@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
-from explorelab.plots.companion_page import FILES
+from explorelab.plots.companions.companion_page import FILES
 from tests.support.command_line import in_turn, interrupted
 from tests.support.people import population
 

@@ -42,7 +42,7 @@ def assess(
     from explorelab.companions.assessment.assess import assess as run
     from explorelab.companions.assessment.assess import assessment_summary
     from explorelab.fitting.fit_people import load_fit
-    from explorelab.plots.companion_page import check_minds_folder, write_minds
+    from explorelab.plots.companions.companion_page import check_minds_folder, write_minds
 
     check_minds_folder(out)
     fit = None if group is None else load_fit(group)
@@ -86,7 +86,7 @@ def forecast(
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import companion_tables
     from explorelab.companions.forecasting.forecast import forecast as run
-    from explorelab.plots import companion_figures
+    from explorelab.plots.companions import companion_figures
     from explorelab.plots.style import write_figure
 
     check_targets(csv, figure=figure)

@@ -249,6 +249,10 @@ def report(
     agent: Annotated[str | None, typer.Option(help="Agent whose parameters are reported; default: the best one.")] = None,
     method: Annotated[str, typer.Option(help="map, or em (prior learned from the group).")] = "map",
     within: Within = None,
+    effects: Annotated[
+        str | None,
+        typer.Option(help='How parameters of the reported agent depend on conditions, as in "temperature ~ group".'),
+    ] = None,
     starts: Starts = 10,
     seed: Seed = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Use few starts and simulations: a preview, not a result.")] = False,
@@ -262,7 +266,7 @@ def report(
     compared = None if agents is None else several_agents(agents)
     reported = None if agent is None else one_agent(agent)
     how: dict[str, Any] = {"task": task, "agents": compared, "agent": reported, "method": method, "within": within}
-    how |= {"n_starts": starts, "seed": seed, "quick": quick, "figures": figures}
+    how |= {"effects": effects, "n_starts": starts, "seed": seed, "quick": quick, "figures": figures}
     with long_work():
         page = make(data, out, **how)
     print(f"Wrote {page}")

@@ -14,7 +14,7 @@ from explorelab.plots.recovery_figures import LETTERS, heat_table
 from explorelab.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, Drawing, Look, whole_ticks
 from explorelab.plots.words import name_of, named
 from explorelab.recovery.behaviour import Each
-from explorelab.regret.clusters import mean_band
+from explorelab.regret.clusters import band_of_known
 from explorelab.regret.observed import yardsticks
 
 MOST_BINS = 24
@@ -51,12 +51,7 @@ def distinct_arms(choices: Choices) -> np.ndarray:
 
 def _mean_over_time(drawing: Drawing, key: str, curves: np.ndarray, who: np.ndarray, colour: str, what: str) -> None:
     """The mean of the known values at each time, with its band if there is more than one person."""
-    mean, low, high = (np.full(curves.shape[1], np.nan) for _ in range(3))
-    for t in range(curves.shape[1]):
-        known = np.isfinite(curves[:, t])
-        if known.any():
-            band = mean_band(curves[known, t : t + 1], who[known])
-            mean[t], low[t], high[t] = band.mean[0], band.low[0], band.high[0]
+    mean, low, high = band_of_known(curves, who)
     times = np.arange(1, curves.shape[1] + 1)
     known = np.isfinite(low)
     if known.any():

@@ -30,6 +30,21 @@ def draw_phenotypes(result: xr.Dataset) -> Drawing:
     return drawing
 
 
+def draw_moving(result: xr.Dataset) -> Drawing:
+    """Single curves and their mean with its band, without forms: for means that change."""
+    drawing = Drawing([["a"]], width=4.6, height=3.1)
+    few = np.unique(np.linspace(0, result.sizes["row"] - 1, min(MOST_CURVES, result.sizes["row"])).round().astype(int))
+    axes = _regret_panel(drawing, "a", "", result)
+    times = result["time"].values
+    for row in few:
+        drawing.line("a", times, result["regret"].values[row], f"row {row}", color=BLUE, lw=0.6,
+                     alpha=float(np.clip(12 / few.size, 0.12, 0.5)))  # fmt: skip
+    drawing.band("a", times, result["mean_low"], result["mean_high"], "mean, 95 % band", color=INK, alpha=0.2)
+    drawing.line("a", times, result["mean_regret"], "mean", color=INK, lw=2.2, label="mean, 95 % band")
+    axes.legend(loc="upper left", handlelength=1.8, borderaxespad=0.1)
+    return drawing
+
+
 def _regret_panel(drawing: Drawing, key: str, title: str, result: xr.Dataset) -> Axes:
     longest = int(result["n_trials"].max())
     axes = drawing.panel(key, title, "choice t", "observed regret", xlim=(0, longest))

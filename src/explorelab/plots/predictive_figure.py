@@ -21,9 +21,13 @@ SIMULATED: dict[str, Look] = {"color": BLUE, "lw": 1.3, "ls": (0, (4, 1.5))}
 
 
 def draw_predictive(result: xr.Dataset) -> Drawing:
-    """Regret, reward, repeats and walks over time, lengths of walks, shares of phenotypes: people and 95 % of copies."""
+    """Regret, reward, repeats and walks over time, lengths of walks, shares of phenotypes: people and 95 % of copies.
+
+    Phenotypes are left out if the result has none.
+    """
     placed = "walk" in result.dims
-    keys = ["regret", "phenotype", "repeat", *(("travel", "walk") if placed else ("reward",)), "unique"]
+    forms = ["phenotype"] if f"phenotype {FORMS[0]}" in result["statistic"].values else []
+    keys = ["regret", *forms, "repeat", *(("travel", "walk") if placed else ("reward",)), "unique"]
     n_columns = 3
     rows = [keys[at : at + n_columns] for at in range(0, len(keys), n_columns)]
     rows = [[*row, *["."] * (n_columns - len(row))] for row in rows]

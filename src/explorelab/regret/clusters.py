@@ -35,6 +35,12 @@ def mean_band(curves: Floats, who: np.ndarray, level: float = LEVEL) -> Band:
     return Band(mean, mean - reach, mean + reach)
 
 
+def band_of_known(curves: Floats, who: np.ndarray) -> Band:
+    """The same, at each time over the curves that are known there; NaN at times without any."""
+    parts = [mean_band(curves[known, t : t + 1], who[known]) for t, known in enumerate(np.isfinite(curves).T)]
+    return Band(*(np.array([getattr(part, name)[0] for part in parts]) for name in Band._fields))
+
+
 def clustered_share(is_one: np.ndarray, who: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
     """The interval of a share of rows when people contribute several rows, which may be alike.
 

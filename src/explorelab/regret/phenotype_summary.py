@@ -21,6 +21,14 @@ def labels_table(result: xr.Dataset) -> pd.DataFrame:
     return table
 
 
+def final_regret(result: xr.Dataset) -> pd.DataFrame:
+    """One row per curve: participant, block, conditions, length, and regret at the end."""
+    of_row = [str(name) for name in result.coords if result[name].dims == ("row",)]
+    table = pd.DataFrame({name: result[name].values for name in (*of_row, "n_trials")})
+    last = np.maximum(result["n_trials"].values, 1) - 1
+    return table.assign(regret=result["regret"].values[np.arange(len(last)), last])
+
+
 def summary(result: xr.Dataset) -> JsonObject:
     """Shares with intervals, fits of the mean curve, and stability of labels; NaN and infinity become None."""
     forms = {}

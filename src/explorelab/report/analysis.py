@@ -12,11 +12,13 @@ import xarray as xr
 
 from explorelab._support.counted import counted
 from explorelab.agents import Agent
+from explorelab.choices.conditions import Sorted, sorted_columns
 from explorelab.choices.reading import CheckReport
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import informative
 from explorelab.regret.advice_effect import AdviceEffect
+from explorelab.report.condition_results import ConditionResults, condition_results, map_fit
 from explorelab.report.report_agents import free_of
 from explorelab.report.report_settings import FEW_PEOPLE, Settings
 
@@ -24,7 +26,7 @@ type Step = Callable[[str], None]
 
 LEFT_OUT = "map"
 """How left-out blocks are predicted, whatever the fitting method: agents without parameters have no group to learn."""
-STEPS = 6
+STEPS = 7
 """Number of steps that `analysed` announces."""
 
 
@@ -51,6 +53,12 @@ class Analysis:
     """Everyone simulated with draws from their own posterior."""
     at_estimates: xr.Dataset | None = None
     """Everyone simulated at their estimates."""
+    columns: Sorted = field(default_factory=Sorted)
+    """Which further columns are conditions, and which covariates."""
+    by_condition: ConditionResults | None = None
+    """What differs between conditions; None without any."""
+    effects: xr.DataTree | None = None
+    """The reported agent with effects of conditions, if formulas were given."""
     missing: dict[str, str] = field(default_factory=dict)
     """Why a result is missing, by its name."""
 
@@ -112,13 +120,22 @@ def analysed(
 
     how: Refit = {"n_starts": settings.starts, "seed": settings.seed, "progress": progress}
     step("Regret and phenotypes")
-    found = attempt("phenotypes", lambda: _phenotypes(choices, settings, progress)) or (None, None)
+    both = attempt("phenotypes", lambda: _phenotypes(choices, settings, progress))
+    found = both or (None, None)
     advice = attempt("advice", lambda: _advice(choices, found[0]))
     step(f"Comparison of {counted(len(settings.models), 'agent')}")
     comparison = _compared(choices, settings, how)
     main = settings.agent or best_of(choices, settings, comparison)
     step(f"Fit of {main}")
     fit = _fitted(choices, settings, main, how)
+    columns = sorted_columns(choices)
+    step("Conditions")
+    by_condition, effects = None, None
+    if columns.conditions or columns.covariates:
+        again = map_fit(settings.models[main], **how)
+        by_condition = attempt("conditions", lambda: condition_results(choices, columns, both, comparison, fit, again))
+    if settings.effects is not None:
+        effects = _with_effects(choices, settings, main, how)
     step("Recovery of parameters")
     simulating: SimulateAndRefit = {**how, "noise": settings.noise}
     recovery = attempt("recovery", lambda: _recovered(choices, settings, main, fit, simulating))
@@ -128,7 +145,8 @@ def analysed(
     predicted = attempt("predictive", lambda: _predicted(choices, settings, main, fit, progress)) or (None, None)
     return Analysis(
         choices, settings, check, comparison, main, fit, phenotypes=found[0], other_phenotypes=found[1], advice=advice,
-        recovery=recovery, models=models, predictive=predicted[0], at_estimates=predicted[1], missing=missing,
+        recovery=recovery, models=models, predictive=predicted[0], at_estimates=predicted[1], columns=columns,
+        by_condition=by_condition, effects=effects, missing=missing,
     )  # fmt: skip
 
 
@@ -158,9 +176,9 @@ def _compared(choices: Choices, settings: Settings, how: Refit) -> xr.DataTree:
 
 
 def best_of(choices: Choices, settings: Settings, comparison: xr.DataTree) -> str:
-    """The agent with free parameters that has the most evidence over all choices."""
+    """The agent with the most evidence over all choices among those with free parameters, and those that formulas need."""
     lost = comparison["models"].to_dataset()["lost_evidence"]
-    free = [name for name, agent in settings.models.items() if free_of(choices, agent)]
+    free = [name for name, agent in settings.models.items() if settings.needed <= {*free_of(choices, agent)} != set()]
     return max(free, key=lambda name: float(lost.sel(model=name)))
 
 
@@ -168,6 +186,12 @@ def _fitted(choices: Choices, settings: Settings, main: str, how: Refit) -> xr.D
     from explorelab.fitting.fit_people import fit
 
     return fit(choices, settings.models[main], settings.method, **how)  # type: ignore[arg-type]  # checked before
+
+
+def _with_effects(choices: Choices, settings: Settings, main: str, how: Refit) -> xr.DataTree:
+    from explorelab.fitting.fit_people import fit
+
+    return fit(choices, settings.models[main], "em", effects=settings.effects, **how)
 
 
 def _recovered(choices: Choices, settings: Settings, main: str, fit: xr.DataTree, how: SimulateAndRefit) -> xr.Dataset:

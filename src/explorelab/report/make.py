@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +38,7 @@ def write_report(
     agent: str | Agent | None = None,
     method: str = "map",
     within: str | None = None,
+    effects: str | Mapping[str, str] | None = None,
     n_starts: int = 10,
     seed: int = 0,
     quick: bool = False,
@@ -66,6 +67,9 @@ def write_report(
         Method of the fit: "map" or "em".
     within
         Name of a condition: predict each left-out block only from blocks of the same condition.
+    effects
+        How parameters of the reported agent depend on conditions, as in "temperature ~ group" (see `fit`); estimated by "em"
+        whatever the method. By default, the agent with the most evidence among those that have these parameters is reported.
     n_starts
         Number of starting points per person.
     seed
@@ -79,14 +83,15 @@ def write_report(
     """
     place = place_for(out, figures)
     read, check, paths = _read(choices, task)
-    settings = settings_for(read, agents, agent, method, within, n_starts, seed, quick)
+    settings = settings_for(read, agents, agent, method, within, n_starts, seed, quick, effects)
     step = steps(STEPS + 1, progress)
     found = analysed(read, settings, check, step, progress)
     step("Page and figures")
     compared, reported = ",".join(map(written, settings.asked.values())), None if agent is None else written(agent)
     given = {
         "task": _task_name(task), "agents": compared, "agent": reported, "method": method, "within": within,
-        "starts": n_starts, "seed": seed, "quick": quick, "figures": None if figures is None else place.link("").rstrip("/"),
+        "effects": settings.effects, "starts": n_starts, "seed": seed, "quick": quick,
+        "figures": None if figures is None else place.link("").rstrip("/"),
     }  # fmt: skip
     told = repeat.command(paths, place.page, given)
     files = {name: sha for path in paths for name, sha in _fingerprints(path, task).items()}
@@ -147,12 +152,16 @@ def sections_of(found: Analysis) -> list[Section]:
     """The sections on data, people and models, in the order of the report."""
     from explorelab.report.sections.advice_section import advice_section
     from explorelab.report.sections.comparison_section import comparison_section
+    from explorelab.report.sections.conditions_section import conditions_section
     from explorelab.report.sections.data_section import data_section
+    from explorelab.report.sections.effects_section import effects_section
     from explorelab.report.sections.fits_section import fits_section
     from explorelab.report.sections.prediction_section import prediction_section
     from explorelab.report.sections.recovery_section import recovery_section
     from explorelab.report.sections.regret_section import regret_section
 
-    first, then = (data_section, regret_section), (fits_section, comparison_section, recovery_section, prediction_section)
-    advice = advice_section(found)
-    return [*(make(found) for make in first), *([advice] if advice else []), *(make(found) for make in then)]
+    makers = (
+        data_section, regret_section, advice_section, fits_section, comparison_section, conditions_section, effects_section,
+        recovery_section, prediction_section,
+    )  # fmt: skip
+    return [section for section in (make(found) for make in makers) if section is not None]

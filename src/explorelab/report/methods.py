@@ -35,6 +35,7 @@ def methods(found: Analysis, versions: dict[str, str]) -> Methods:
         _agents(found, cite),
         _fitting(found, cite),
         _comparison(found, cite),
+        _conditions(found, cite),
         _checks(found, cite),
         _software(found, cite, versions),
     ]
@@ -59,6 +60,11 @@ def _data(found: Analysis) -> str:
 def _regret(found: Analysis, cite: Citations) -> str:
     if found.phenotypes is None:
         return ""
+    if found.choices.means_change:
+        return (
+            "Observed regret was the sum, over trials, of the largest mean reward among the arms on offer at that moment "
+            "minus the reward received. Its intervals account for several blocks per person."
+        )
     n = int(found.phenotypes.attrs["bootstrap"])
     return (
         "Observed regret was the largest mean reward times the number of trials so far, minus the rewards received. A "
@@ -154,6 +160,41 @@ def _comparison(found: Analysis, cite: Citations) -> str:
     )
 
 
+def _conditions(found: Analysis, cite: Citations) -> str:
+    """What was compared between conditions, and how."""
+    results, told = found.by_condition, []
+    if results is not None and results.columns.conditions:
+        names = joined(each.name for each in results.columns.conditions)
+        several = len(results.columns.conditions) > 1
+        told.append(
+            f"Levels of {names} were compared by least squares"
+            f"{' with main effects of all conditions' if several else ''}, on "
+            "each person's means in each combination of levels, with cluster-robust standard errors over people and "
+            f"their small-sample correction and degrees of freedom {cite('bell2002')}."
+        )
+        if results.parameters:
+            fits = " fitted separately to each person's blocks in each combination of levels" if results.refitted else ""
+            told.append(f"Parameters were compared in the same way, in standard units, from maximum a posteriori "
+                        f"estimates{fits}.")  # fmt: skip
+        if results.frequencies.same:
+            told.append(
+                "Whether groups of people share the same frequencies of models was tested by the free energies of one and "
+                f"of separate selections {cite('rigoux2014')}."
+            )
+    if results is not None and results.columns.covariates:
+        told.append(
+            f"{joined(each.name for each in results.columns.covariates)} entered the regressions as "
+            f"{'a covariate' if len(results.columns.covariates) == 1 else 'covariates, one at a time'}."
+        )
+    if found.effects is not None:
+        told.append(
+            f"Effects of conditions on parameters ({found.settings.effects}) were estimated together with everyone's "
+            f"parameters by expectation-maximisation with Laplace's approximation {cite('huys2011')}, the spread of people "
+            "around them by restricted maximum likelihood."
+        )
+    return " ".join(told)
+
+
 def _checks(found: Analysis, cite: Citations) -> str:
     parts = []
     if found.recovery is not None:
@@ -168,10 +209,11 @@ def _checks(found: Analysis, cite: Citations) -> str:
             "parameters it was fitted with, and all models were fitted to each of them and compared by the same criterion."
         )
     if found.predictive is not None:
+        outcomes = f"regret,{'' if found.choices.means_change else ' phenotypes,'} repeated choices, distances and new arms"
         parts.append(
             f"For predictive checks, the group was simulated {counted(found.predictive.attrs['n_copies'], 'time')}, each "
-            "person with parameters drawn from their posterior (Laplace's approximation); regret, phenotypes, repeated "
-            "choices, distances and new arms were compared with those of the participants."
+            f"person with parameters drawn from their posterior (Laplace's approximation); {outcomes} were compared with "
+            "those of the participants."
         )
     if parts:
         noise = noise_kind(found.settings.noise).words

@@ -17,6 +17,8 @@ REFERENCES = {
     "huys2011": "Huys, Q. J. M., Cools, R., Gölzer, M., Friedel, E., Heinz, A., Dolan, R. J., & Dayan, P. (2011). "
     "Disentangling the roles of approach, activation and valence in instrumental and Pavlovian responding. PLoS "
     "Computational Biology, 7(4), e1002028.",
+    "bell2002": "Bell, R. M., & McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with "
+    "multi-stage samples. Survey Methodology, 28(2), 169–181.",
     "kass1995": "Kass, R. E., & Raftery, A. E. (1995). Bayes factors. Journal of the American Statistical Association, "
     "90(430), 773–795.",
     "mcfadden1974": "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (Ed.), "

@@ -64,6 +64,7 @@ def _settings(found: Analysis) -> Table:
             {"bic": "BIC of maximum-likelihood fits", "cv": "left-out blocks, predicted by MAP"}[settings.criterion],
         ),
         ("blocks left out within", settings.within or "no condition"),
+        *([("effects of conditions", settings.effects)] if settings.effects else []),
         ("fitting method", settings.method),
         ("starting points per fit", whole(settings.starts)),
         ("resampled curves per phenotype", whole(settings.n_bootstrap)),

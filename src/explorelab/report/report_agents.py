@@ -22,10 +22,20 @@ independent and with correlated arms."""
 NOWHERE = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl")
 """The same where arms have no places and cannot be correlated."""
 
+CHANGING = ("random-choice", "win-stay-lose-shift", "delta-rule", "kalman-ucb", "restless-kalman")
+"""The same where means change: trackers that take arms for steady, one that does not, and one that never stops learning."""
+
+
+def _standard(choices: Choices) -> tuple[str, ...]:
+    """The agents that are compared by default."""
+    if choices.means_change:
+        return CHANGING
+    return PLACED if choices.layout.places is not None else NOWHERE
+
 
 def asked_for(choices: Choices, references: Sequence[str | Agent] | None) -> dict[str, str | Agent]:
     """The agents to compare by their names in the report, as they were asked for."""
-    wanted = list(references or (PLACED if choices.layout.places is not None else NOWHERE))
+    wanted = list(references or _standard(choices))
     asked = labelled([each for each in wanted if isinstance(each, Agent) or each.strip()])
     if len(asked) < 2:
         raise InputError(f"a report compares at least 2 different agents, got {', '.join(asked) or 'none'}.")

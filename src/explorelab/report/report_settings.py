@@ -12,7 +12,10 @@ from explorelab.agents import Agent
 from explorelab.agents.agent_names import label_of
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.comparison.left_out_blocks import check_within
-from explorelab.errors import InputError
+from explorelab.errors import InputError, unknown_name
+from explorelab.fitting.effects.attach import with_effects
+from explorelab.fitting.effects.formulas import Effects, Formulas, parsed
+from explorelab.fitting.model import prepare
 from explorelab.regret.observed import mean_of_arms
 from explorelab.report.report_agents import asked_for, free_of, models_of
 from explorelab.tasks.noise import NOISES
@@ -41,6 +44,10 @@ class Settings:
     quick: bool
     noise: str
     """Noise of simulated rewards: gaussian or integer."""
+    effects: str | None = None
+    """Formulas of effects of conditions on parameters."""
+    needed: frozenset[str] = frozenset()
+    """Parameters that the formulas are about."""
 
     def effort(self, full: int, quick: int) -> int:
         """The full amount, or the small one for a quick report."""
@@ -76,6 +83,7 @@ def settings_for(
     starts: int,
     seed: int,
     quick: bool,
+    effects: Effects | None = None,
 ) -> Settings:
     """The settings, checked against the choices."""
     checks.one_of("method of a report", method, dict.fromkeys(METHODS, 0))
@@ -94,6 +102,7 @@ def settings_for(
             raise InputError(f"{agent} has no free parameters to report: choose another of the agents compared.")
     if not any(free_of(choices, each) for each in models.values()):
         raise InputError(f"a report needs an agent with free parameters among those compared, got {', '.join(models)}.")
+    formulas = None if effects is None else _checked(choices, effects, models if agent is None else {agent: models[agent]})
     return Settings(
         models=models,
         asked=asked_for(choices, agents),
@@ -105,7 +114,29 @@ def settings_for(
         seed=checks.whole("seed", seed, at_least=0),
         quick=bool(quick),
         noise=noise_of(choices),
+        effects=None if formulas is None else formulas.text,
+        needed=frozenset(() if formulas is None else names_of(formulas)),
     )
+
+
+def names_of(formulas: Formulas) -> set[str]:
+    """The parameters that formulas are about."""
+    return {*formulas.of, *(each.parameter for each in formulas.held)}
+
+
+def _checked(choices: Choices, effects: Effects, models: Mapping[str, Agent]) -> Formulas:
+    """The formulas, checked against the choices and the agents that may be reported."""
+    formulas = parsed(effects)
+    able = [each for each in models.values() if names_of(formulas) <= {*free_of(choices, each)}]
+    if not able:
+        known = dict.fromkeys(name for each in models.values() for name in free_of(choices, each))
+        for name in sorted(names_of(formulas)):
+            if name not in known:
+                raise unknown_name("free parameter in effects", name, list(known))
+        raise InputError(f"effects need an agent with the free parameters {', '.join(sorted(names_of(formulas)))}.")
+    for each in able:
+        with_effects(choices, prepare(choices, each), formulas.text, None)
+    return formulas
 
 
 def _check_within(choices: Choices, within: str, several: bool) -> None:

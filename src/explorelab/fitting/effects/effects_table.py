@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from scipy.stats import t as t_distribution
 
 from explorelab._support.door import door
 from explorelab.agents.scales import SCALES
+from explorelab.choices.conditions import CONDITION, MOST_LEVELS, kind_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.effects.effect_design import INTERCEPT
 from explorelab.fitting.effects.formulas import Formulas, columns_of, columns_with, parsed, variables_of
@@ -23,8 +25,6 @@ type Contrasts = str | Sequence[str] | Mapping[str, Mapping[str, float]]
 
 CHANGES = {"real": "difference", "log": "ratio", "logit": "odds ratio"}
 """What a difference on each scale is in natural units."""
-SPREAD_OVER = 12
-"""A condition with more values than this is no set of levels to compare."""
 
 
 class _Row(NamedTuple):
@@ -148,7 +148,7 @@ def _contrasts(fit: xr.DataTree, table: xr.Dataset, formulas: Formulas, contrast
         if condition not in conditions:
             raise unknown_name("condition of the effects", condition, conditions.columns)
         levels = {str(value): value for value in sorted(conditions[condition].unique())}
-        if len(levels) > SPREAD_OVER:
+        if chosen is None and not _has_levels(condition, conditions, formulas):
             raise InputError(f"{condition} has {len(levels)} values, too many to compare: it is a covariate.")
         for label in chosen or {}:
             if label not in levels:
@@ -162,6 +162,14 @@ def _contrasts(fit: xr.DataTree, table: xr.Dataset, formulas: Formulas, contrast
     if not rows:
         raise InputError("contrasts must name a condition, got none.")
     return rows
+
+
+def _has_levels(name: str, conditions: pd.DataFrame, formulas: Formulas) -> bool:
+    """Whether a column is a condition, by itself or because a formula says so."""
+    said = any(re.search(rf"\bC\(\s*{re.escape(name)}\s*[,)]", right) for right in formulas.of.values())
+    if said and conditions[name].nunique() <= MOST_LEVELS:
+        return True
+    return kind_of(name, conditions[name].to_numpy(), conditions.index.to_numpy()) == CONDITION
 
 
 def _means(
@@ -219,11 +227,14 @@ def _scale(fit: xr.DataTree, parameter: str) -> str:
 
 
 def _natural(fit: xr.DataTree, row: _Row, value: float) -> float:
+    return in_natural_units(fit["space"].to_dataset(), row.parameter, value, row.is_value)
+
+
+def in_natural_units(space: xr.Dataset, parameter: str, value: float, is_value: bool) -> float:
     """A value in natural units, or the change in natural units that goes with a difference in standard units."""
-    space = fit["space"].to_dataset().sel(parameter=row.parameter)
-    scale = SCALES[_scale(fit, row.parameter)]
-    on_line = value * float(space["spread"])
+    one = space.sel(parameter=parameter)
+    scale, on_line = SCALES[one["scale"].item()], value * float(one["spread"])
     with jax.enable_x64(True), np.errstate(over="ignore"):
-        if row.is_value:
-            return float(scale.from_line(float(scale.to_line(float(space["centre"]))) + on_line))
-        return on_line if _scale(fit, row.parameter) == "real" else float(np.exp(on_line))
+        if is_value:
+            return float(scale.from_line(float(scale.to_line(float(one["centre"]))) + on_line))
+        return on_line if one["scale"].item() == "real" else float(np.exp(on_line))

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.counted import plural
+from explorelab.choices.conditions import beside_people
 from explorelab.comparison.compare import evidence
 from explorelab.plots.comparison_figure import STRONG, draw_comparison, frequency_interval
 from explorelab.plots.words import (
@@ -30,7 +31,7 @@ CLEAR = 0.95
 
 def comparison_section(found: Analysis) -> Section:
     """Evidence, best agents, frequencies and exceedance probabilities."""
-    files = {"table_comparison": found.people.to_dataframe().reset_index()}
+    files = {"table_comparison": beside_people(found.people.to_dataframe().reset_index(), found.choices)}
     return Section(
         "comparison",
         "Comparison of agents",

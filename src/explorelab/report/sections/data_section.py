@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from explorelab._support.counted import plural
+from explorelab.choices.conditions import MISSING, Condition, Covariate
 from explorelab.choices.table import Choices
 from explorelab.fitting.criteria import without_information
 from explorelab.plots.people_figures import distinct_arms, draw_data
@@ -19,6 +20,7 @@ from explorelab.plots.words import (
     whole,
 )
 from explorelab.recovery.behaviour import Each, of_each
+from explorelab.regret.differences import per_person
 from explorelab.regret.observed import yardsticks
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table
@@ -32,7 +34,7 @@ def data_section(found: Analysis) -> Section:
     """People, blocks, trials, exclusions, conditions; rewards, repeats and arms tried."""
     choices = found.choices
     each = of_each(choices, best_mean=0.0 if choices.means is None else None)
-    tables = [_counts(found), *_exclusions(choices), *_conditions(choices)]
+    tables = [_counts(found), *_exclusions(choices), *_conditions(found)]
     files = {}
     if choices.exclusions:
         files["table_exclusions"] = pd.DataFrame([vars(each) for each in choices.exclusions])
@@ -182,14 +184,48 @@ def _exclusions(choices: Choices) -> list[Table]:
     return [Table(caption, ("participant", "blocks", "trials", "reason"), rows[:MOST_ROWS], (0, 1, 3))]
 
 
-def _conditions(choices: Choices) -> list[Table]:
-    rows = []
+def _conditions(found: Analysis) -> list[Table]:
+    """Conditions with the people and blocks at each level, then the other further columns."""
+    choices, rows = found.choices, []
+    of = {each.name: each for each in found.columns.conditions}
+    of |= {name: each for each in of.values() for name in each.also}
+    covariates = {each.name: each for each in found.columns.covariates}
     for name, values in choices.conditions.items():
-        kinds, counts = np.unique(np.asarray(values).astype(str), return_counts=True)
-        said = [f"{kind} ({whole(n)})" for kind, n in zip(kinds[:MOST_VALUES], counts, strict=False)]
-        more = f" and {whole(len(kinds) - MOST_VALUES)} more" if len(kinds) > MOST_VALUES else ""
-        rows.append((name, ", ".join(said) + more))
-    return [Table("Conditions, with their numbers of blocks", ("condition", "values"), rows, (0, 1))] if rows else []
+        if name in of:
+            one = of[name]
+            kind = one.design if name == one.name else f"the same blocks as {one.name}"
+            rows.append((name, kind, _level_counts(choices, one)))
+        elif name in covariates:
+            rows.append((name, "covariate", _range(covariates[name], choices)))
+        else:
+            kinds = np.unique(np.asarray(values).astype(str))
+            same = len(kinds) == 1 or name in found.columns.constant
+            words = f"{kinds[-1]} everywhere" if same else f"{whole(len(kinds))} values, such as {kinds[0]}"
+            rows.append((name, "constant" if same else "labels", words))
+    caption = "Conditions (with people and blocks at each level) and other columns"
+    return [Table(caption, ("column", "is", "values"), rows, (0, 1, 2))] if rows else []
+
+
+def _level_counts(choices: Choices, condition: Condition) -> str:
+    """Slow (40 people, 40 blocks), fast (40 people, 40 blocks)."""
+    said, short = [], len(condition.levels) > MOST_VALUES
+    for k, level in enumerate(condition.levels[:MOST_VALUES]):
+        at = condition.rows(k)
+        n = len(set(choices.participant[at].tolist()))
+        said.append(f"{level} ({counted(n, 'person', 'people')}, {counted(int(at.sum()), 'block')})")
+    missing = int((condition.level == MISSING).sum())
+    more = [f"{whole(len(condition.levels) - MOST_VALUES)} more"] if short else []
+    return ", ".join([*said, *more, *([f"missing ({counted(missing, 'block')})"] if missing else [])])
+
+
+def _range(covariate: Covariate, choices: Choices) -> str:
+    """19 to 64, median 31."""
+    has = np.isfinite(covariate.values)
+    values = covariate.values[has]
+    people = per_person(values, choices.participant[has], choices.n_participants)
+    known = people[np.isfinite(people)]
+    lacking = f"; missing for {counted(len(people) - known.size, 'person', 'people')}" if known.size < len(people) else ""
+    return f"{plain(values.min())} to {plain(values.max())}, median over people {plain(np.median(known))}{lacking}"
 
 
 def _notes(found: Analysis) -> list[str]:

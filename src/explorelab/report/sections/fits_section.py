@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.counted import plural
+from explorelab.choices.conditions import beside_people
 from explorelab.fitting.fit_summary import estimates_table, parameter_summary
 from explorelab.fitting.search.identified import MOST_LEFT
 from explorelab.plots.people_figures import draw_diagnostics, draw_estimates, mean_trade_off
@@ -24,6 +25,11 @@ from explorelab.plots.words import (
 from explorelab.report.analysis import Analysis, most_evidence
 from explorelab.report.section import Picture, Section, Table
 
+SHRUNKEN = (
+    "These estimates are drawn towards the group: tests that compare them between conditions are wrong. --effects, as in "
+    '--effects "temperature ~ group", estimates such differences together with everyone\'s parameters.'
+)
+"""What to know before comparing estimates by empirical Bayes."""
 METHODS = {
     "map": "maximum a posteriori under weak priors",
     "em": "empirical Bayes, the prior learned from the group by expectation-maximisation",
@@ -42,8 +48,8 @@ def fits_section(found: Analysis) -> Section:
         _short(found, table),
         _pictures(found, table),
         [_parameters(table), *_group(found)],
-        _notes(),
-        {"table_estimates": estimates_table(found.fit)},
+        _notes(found),
+        {"table_estimates": beside_people(estimates_table(found.fit), found.choices)},
     )
 
 
@@ -186,11 +192,13 @@ def _group(found: Analysis) -> list[Table]:
     return [Table("The group's distribution, learned from everyone", ("parameter", "centre", "95 % of people"), rows)]
 
 
-def _notes() -> list[str]:
+def _notes(found: Analysis) -> list[str]:
+    shrunken = found.settings.method == "em" and found.columns.conditions
     return [
+        *([SHRUNKEN] if shrunken else []),
         "Intervals are normal on each parameter's own scale (logarithms for positive parameters, log-odds for "
         "shares), from the curvature at the estimate. Identified: number of people; variance left: the median share of "
         "the prior's variance that remains after seeing the choices. An estimate that keeps more than "
         f"{percent(MOST_LEFT)} is hardly informed by the choices. "
-        "Recovery (below) measures how well the intervals cover the truth."
+        "Recovery (below) measures how well the intervals cover the truth.",
     ]

@@ -43,6 +43,8 @@ def prediction_section(found: Analysis) -> Section:
     result, at_estimates = found.predictive, found.at_estimates
     if result is None or at_estimates is None:
         return left_out(KEY, TITLE, found.missing["predictive"])
+    if found.choices.means_change:
+        result, at_estimates = _formless(result), _formless(at_estimates)
     away, at_away = _away(found, result), _away(found, at_estimates)
     return Section(
         KEY,
@@ -53,6 +55,11 @@ def prediction_section(found: Analysis) -> Section:
         [_table(result, at_estimates, away)],
         _notes(result),
     )
+
+
+def _formless(result: xr.Dataset) -> xr.Dataset:
+    """The statistics without phenotypes, which say little where means change."""
+    return result.sel(statistic=[name for name in result["statistic"].values if not str(name).startswith("phenotype")])
 
 
 def _away(found: Analysis, result: xr.Dataset) -> dict[str, float]:
@@ -170,9 +177,13 @@ def _most(seen: _Seen) -> str:
 def _picture(found: Analysis, alt: str, result: xr.Dataset) -> Picture:
     caption = (
         f"People (black) and groups simulated under {found.main} with everyone's fitted parameters (blue: mean and 95 % of "
-        f"groups): observed regret, phenotypes, repeats, {'distances' if 'walk' in result.dims else 'reward'} and new arms."
+        f"groups): {_shown(found)}, repeats, {'distances' if 'walk' in result.dims else 'reward'} and new arms."
     )
     return Picture("prediction", draw_predictive(result), caption, alt)
+
+
+def _shown(found: Analysis) -> str:
+    return "observed regret" if found.choices.means_change else "observed regret, phenotypes"
 
 
 def _table(result: xr.Dataset, at_estimates: xr.Dataset, away: dict[str, float]) -> Table:

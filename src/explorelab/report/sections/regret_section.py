@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.counted import plural
-from explorelab.plots.phenotype_figure import draw_phenotypes
+from explorelab.plots.phenotype_figure import draw_moving, draw_phenotypes
 from explorelab.plots.words import (
     counted,
     fixed,
@@ -20,14 +20,13 @@ from explorelab.plots.words import (
 )
 from explorelab.regret import paper_people
 from explorelab.regret.forms import FORMS, NONE
-from explorelab.regret.phenotype_summary import beside_paper, labels_table, why_none
+from explorelab.regret.phenotype_summary import beside_paper, final_regret, labels_table, why_none
+from explorelab.regret.phenotypes import MOVING
 from explorelab.report.analysis import Analysis
 from explorelab.report.section import Picture, Section, Table, left_out
 
 KEY, TITLE = "regret", "Regret and phenotypes"
 LONG = {"linear": "linear", "power": "power", "log": "logarithmic"}
-MOST_KINDS = 6
-"""Conditions with more values than this get no table."""
 CURVES = {"raw": "on the raw scale", "log-log": "as log R on log t"}
 
 
@@ -36,15 +35,39 @@ def regret_section(found: Analysis) -> Section:
     result, other = found.phenotypes, found.other_phenotypes
     if result is None or other is None:
         return left_out(KEY, TITLE, found.missing["phenotypes"])
+    if found.choices.means_change:
+        return _moving(result)
     return Section(
         KEY,
         TITLE,
         [each for each in (_grown(result), _labels(result), _other(result, other)) if each],
         _short(result, other),
         [Picture("phenotypes", draw_phenotypes(result), _caption(result), _alt(result))],
-        [_shares(result, other), _mean_curve(result), *_by_condition(found, (result, other))],
+        [_shares(result, other), _mean_curve(result)],
         _notes(result),
         {"table_phenotypes": labels_table(result), "table_phenotypes_log_log": labels_table(other)},
+    )
+
+
+def _moving(result: xr.Dataset) -> Section:
+    """Regret where means change, without forms."""
+    mean, low, high, time = _final(result)
+    band = f" (95 % interval {plain(low)} to {plain(high)})" if np.isfinite(low) else ""
+    grown = (
+        f"After {counted(time, 'choice')} the mean observed regret against the best arm of each moment was {plain(mean)}"
+        f"{band}, {plain(mean / time)} for each choice."
+    )
+    caption = "Observed regret of every block against the best arm of each moment, and the mean with its 95 % band."
+    return Section(
+        KEY,
+        "Regret",
+        [grown, f"{MOVING} Phenotypes are therefore left out."],
+        f"Mean observed regret {plain(mean)} after {counted(time, 'choice')}, against the best arm of each moment; "
+        "phenotypes say little where means change.",
+        [Picture("regret", draw_moving(result), caption, grown)],
+        [],
+        ["Observed regret is the sum, over trials, of the largest mean among the arms on offer minus the reward received."],
+        {"table_regret": final_regret(result)},
     )
 
 
@@ -203,23 +226,6 @@ def _mean_curve(result: xr.Dataset) -> Table:
         ("form", "a", "b", "R²"),
         rows,
     )
-
-
-def _by_condition(found: Analysis, results: tuple[xr.Dataset, xr.Dataset]) -> list[Table]:
-    """Labels by the values of each condition that has only a few."""
-    tables = []
-    for name, values in found.choices.conditions.items():
-        kinds = np.unique(np.asarray(values).astype(str))
-        if not 2 <= len(kinds) <= MOST_KINDS:
-            continue
-        rows = []
-        for kind in kinds:
-            at = np.asarray(values).astype(str) == kind
-            counts = [int((result["label"].values[at] == form).sum()) for result in results for form in FORMS]
-            rows.append((kind, *map(whole, counts), whole(at.sum())))
-        heads = (name, *(f"{how}: {LONG[form]}" for how in ("raw", "log-log") for form in FORMS), "blocks")
-        tables.append(Table(f"Phenotypes by {name}, under both fits of the power law", heads, rows))
-    return tables
 
 
 def _notes(result: xr.Dataset) -> list[str]:

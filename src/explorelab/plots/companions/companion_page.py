@@ -17,7 +17,7 @@ from explorelab.companions.assessment.assess import people_table, trials_table
 from explorelab.companions.assessment.rest_of_block import LABELS
 from explorelab.companions.assessment.weaknesses import SHOWN
 from explorelab.errors import InputError
-from explorelab.plots.companion_figures import draw_assessment
+from explorelab.plots.companions.companion_figures import draw_assessment
 from explorelab.plots.pages import inside, rendered, width_of
 from explorelab.plots.style import SavedFigure, save, style
 from explorelab.plots.words import counted, fixed, interval, joined, name_of, percent, plain, who_played, whole
@@ -59,7 +59,7 @@ def write_minds(found: xr.Dataset, choices: Choices, folder: Path) -> Path:
 def _page(found: xr.Dataset, choices: Choices, picture: dict[str, Any]) -> str:
     parameters = [str(name) for name in found["parameter"].values]
     return rendered(
-        "explorelab.plots",
+        "explorelab.plots.companions",
         title=f"What a companion knew of {who_played(choices)}",
         source=found.attrs["source"] or "choices",
         note=found.attrs["note"],

@@ -8,7 +8,7 @@ import xarray as xr
 
 from explorelab.companions.assessment.rest_of_block import LABELS
 from explorelab.companions.assessment.weaknesses import WEAKNESSES
-from explorelab.plots.companion_figures import draw_assessment, draw_forecast, draw_person
+from explorelab.plots.companions.companion_figures import draw_assessment, draw_forecast, draw_person
 from explorelab.plots.style import Drawing, style
 
 T = 6
