@@ -30,15 +30,22 @@ from explorelab.fitting.model import Fitted
 
 DRAWS = 4
 """How often points are drawn at most, each time around what the last ones found."""
-FEW, FEW_OF_MOST = 0.05, 0.3
+FEW, FEW_OF_MOST = 0.05, 0.15
 """Points are drawn again if fewer than this share of them counts for someone, or for half of the people."""
 ROUNDS = 30
 ENOUGH = 1e-3
 """Rounds end where the group moves by less than this, in standard units."""
 FAR = 0.1
 """M steps go this far before what the parabolas miss is found anew, in standard units."""
-LEAST = 0.02
-"""The least spread of people in any direction: posteriors are weighed, which needs its inverse."""
+LEAST = 0.03
+"""The least spread of people in any direction: weights need its inverse."""
+ROOM = 0.06
+"""How much wider than this spread points are drawn, as the group may move and widen after it."""
+RESOLVED = 0.25
+"""A direction in which people hardly differ, compared with what is known of each, keeps the parabolas' information: what
+they miss there is divided by almost nothing, and so would be the points' error."""
+FREELY = 5
+"""After so many rounds, what is missed is averaged with what was missed before, so that rounds do not go back and forth."""
 
 
 def weighed_group(
@@ -75,8 +82,11 @@ def _no_less(design: Design, spread: np.ndarray) -> np.ndarray:
 def _settled(design: Design, at: Parabolas, group: Around, points: Points) -> tuple[Around, bool]:
     """Where the group settles on these points."""
     n = len(at.pull)
-    for _ in range(ROUNDS):
-        before, beyond = group, _beyond(design, at, group, points)
+    beyond = _beyond(design, at, group, points)
+    for number in range(ROUNDS):
+        before, found = group, _beyond(design, at, group, points)
+        share = 1.0 if number < FREELY else FREELY / (number + 1)
+        beyond = Beyond(*((1 - share) * old + share * new for old, new in zip(beyond, found, strict=True)))
         spread = before.spread
         for _ in range(MOST_INSIDE):
             last = spread
@@ -109,17 +119,26 @@ def _missed(design: Design, at: Parabolas, group: Around, points: Points) -> Exc
 
 
 def _posteriors(design: Design, at: Parabolas, group: Around, missed: Excess) -> Normals:
-    """Normal distributions like everyone's posterior, from the parabolas and what they miss."""
-    covariance = np.linalg.inv(at.information + np.linalg.inv(group.spread))
+    """Normal distributions a little wider than everyone's posterior, from the parabolas and what they miss."""
+    room = group.spread + ROOM**2 * np.diag(design.random.astype(float))
+    covariance = np.linalg.inv(at.information + np.linalg.inv(room))
     covariance = (covariance + np.swapaxes(covariance, 1, 2)) / 2
     mean = design.of_person @ group.effects + _distances(design, at, group)
     root = np.linalg.cholesky(covariance)
     inverse = np.linalg.inv(root)
-    # As the parabola's, no narrower than half of it and no wider than twice.
+    # No narrower than the parabola's, and at most twice as wide.
     values, vectors = np.linalg.eigh(np.eye(mean.shape[1]) + inverse @ missed.covariance @ np.swapaxes(inverse, 1, 2))
     turned = root @ vectors
-    wide = (turned * np.clip(values, 1 / 4, 4.0)[:, None]) @ np.swapaxes(turned, 1, 2)
+    wide = (turned * np.clip(values, 1.0, 4.0)[:, None]) @ np.swapaxes(turned, 1, 2)
     return Normals(mean + missed.mean, wide)
+
+
+def _inverse_where_resolved(design: Design, at: Parabolas, group: Around) -> np.ndarray:
+    """The inverse of the spread in the directions in which people differ, 0 in others."""
+    values, vectors = np.linalg.eigh(np.where(np.outer(design.random, design.random), group.spread, 0.0))
+    known = np.einsum("ik,ij,jk->k", vectors, at.information.mean(0), vectors)
+    clear = values * known > RESOLVED
+    return (vectors[:, clear] / values[clear]) @ vectors[:, clear].T
 
 
 def _uncertainty(design: Design, at: Parabolas, group: Around, missed: Excess) -> tuple[np.ndarray, Sensitivity]:
@@ -128,7 +147,7 @@ def _uncertainty(design: Design, at: Parabolas, group: Around, missed: Excess) -
     _, plain, reach = effects_at(weights, at, group.spread)
     precision = reach @ at.information
     precision = (precision + np.swapaxes(precision, 1, 2)) / 2
-    inverse = np.where(np.outer(design.random, design.random), np.linalg.inv(group.spread), 0.0)
+    inverse = _inverse_where_resolved(design, at, group)
     less = np.einsum("nik,ij,njl,lm,nmo->ko", weights, inverse, missed.covariance, inverse, weights, optimize=True)
     root = np.linalg.cholesky(plain)
     # In units of the plain information, which is never right by less than half or more than twice.

@@ -25,8 +25,8 @@ from explorelab.fitting.search.solve import predicted, searched
 POINTS = 512
 """For each person; a power of two, as Sobol points are balanced then."""
 WIDER, TAILS = 1.1, 5.0
-"""Points come from a t distribution that is so much wider than the posterior, with so many degrees of freedom: tails must have
-some."""
+"""Points come from a t distribution that is so much wider than the posterior, with so many degrees of freedom, as its tails
+must have some."""
 
 
 class Normals(NamedTuple):
