@@ -89,7 +89,8 @@ def fit_effects(
     if weighed:
         ended = minimised(fitted, prior, z, "effects, everyone", progress)
         usable = np.isfinite(ended.value)
-        z, value, status, n_steps = np.where(usable[:, None], ended.z, z), ended.value, ended.status, ended.n_steps
+        z = np.where(design.random & usable[:, None], ended.z, np.where(design.random, z, design.of_person @ group.effects))
+        value, status, n_steps = ended.value, ended.status, ended.n_steps
         bent = bends(fitted, each, z, progress)
     lost = best.start_values - best.value[:, None]
     final = Best(z, value, status, n_steps, lost + value[:, None])
