@@ -60,7 +60,12 @@ def kenward_roger(
     middle = np.einsum("ab,abkl->kl", uncertain, second - np.einsum("akl,blm->abkm", turned, first))
     added = 2 * plain @ middle @ plain
     slopes = np.einsum("kl,alm,mo->ako", covariance, first, covariance)
-    return covariance + (added + added.T) / 2, Sensitivity(slopes, uncertain)
+    # In units of the covariance: never less than nothing, and no more than as much again, where few people bound nothing.
+    root = np.linalg.cholesky(covariance)
+    inverse = np.linalg.inv(root)
+    values, vectors = np.linalg.eigh(inverse @ (added + added.T) @ inverse.T / 2)
+    turned = root @ vectors
+    return covariance + (turned * np.clip(values, 0.0, 1.0)) @ turned.T, Sensitivity(slopes, uncertain)
 
 
 def degrees_of_freedom(weights: np.ndarray, covariance: np.ndarray, known: Sensitivity) -> np.ndarray:
@@ -68,4 +73,5 @@ def degrees_of_freedom(weights: np.ndarray, covariance: np.ndarray, known: Sensi
     variance = np.einsum("rk,kl,rl->r", weights, covariance, weights)
     slope = np.einsum("rk,akl,rl->ra", weights, known.slopes, weights)
     noise = np.einsum("ra,ab,rb->r", slope, known.covariance, slope)
-    return 2 * variance**2 / np.maximum(noise, 1e-300)
+    least = 1e-12 * variance**2  # as where everyone shares a value: nothing depends on the spread
+    return 2 * variance**2 / np.maximum(np.maximum(noise, least), 1e-300)

@@ -23,6 +23,8 @@ INSIDE_ENOUGH = 1e-5
 """An M step ends where the group moves by less than this, in standard units."""
 SHARED_SD = 0.02
 """How far from each other people are let go while the value that they share is sought, in standard units."""
+MOST_SD = 5.0
+"""The widest spread of people, in standard units: few choices of few people may not bound it."""
 UNSEEN = 1e-8
 """Precision of an effect about which the choices say nothing."""
 
@@ -57,6 +59,15 @@ def loosened(design: Design, spread: np.ndarray) -> np.ndarray:
     return spread + np.diag(np.where(design.random, 0.0, SHARED_SD**2))
 
 
+def no_more(spread: np.ndarray) -> np.ndarray:
+    """The spread, no wider than it may be."""
+    sd = np.sqrt(np.diagonal(spread))
+    if not (sd > MOST_SD).any():
+        return spread
+    share = np.minimum(1.0, MOST_SD / np.maximum(sd, 1e-300))
+    return spread * np.outer(share, share)
+
+
 def learned(design: Design, at: Parabolas, group: Around) -> Around:
     """The likeliest group given everyone's parabola (restricted maximum likelihood, by expectation-maximisation)."""
     weights, n = design.of_person, len(at.pull)
@@ -64,7 +75,7 @@ def learned(design: Design, at: Parabolas, group: Around) -> Around:
     pseudo = PSEUDO_PEOPLE * LEAST_SD**2 * np.diag(design.random.astype(float))
     for _ in range(MOST_INSIDE):
         last, spread = spread, (squares(weights, at, spread)[1] + pseudo) / (n + PSEUDO_PEOPLE)
-        spread = (spread + spread.T) / 2
+        spread = no_more((spread + spread.T) / 2)
         if sd_moved(last, spread) < INSIDE_ENOUGH:
             break
     effects, covariance, _ = effects_at(weights, at, spread)

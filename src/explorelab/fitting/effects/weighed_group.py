@@ -22,6 +22,7 @@ from explorelab.fitting.effects.group_step import (
     effects_at,
     loosened,
     moved_by,
+    no_more,
     sd_moved,
     squares,
 )
@@ -91,7 +92,7 @@ def _settled(design: Design, at: Parabolas, group: Around, points: Points) -> tu
         for _ in range(MOST_INSIDE):
             last = spread
             _, total = squares(design.of_person, at, spread, beyond)
-            spread = _no_less(design, (total + total.T) / (2 * n))
+            spread = _no_less(design, no_more((total + total.T) / (2 * n)))
             if sd_moved(last, spread) < INSIDE_ENOUGH or sd_moved(before.spread, spread) > FAR:
                 break
         group = Around(effects_at(design.of_person, at, spread, beyond)[0], before.covariance, spread)
