@@ -2,6 +2,7 @@
 
     python -m evaluations.effects       # simulate, fit, write docs/effects-coverage.csv and its table in docs/effects.md
     python -m evaluations.effects --n 40 --design within --out found.csv    # fewer data sets, of one design
+    python -m evaluations.effects --parts a.csv b.csv    # put together what runs with --rows found
 
 Each data set: 40 people play a four-armed bandit, in two groups (one block of 80 choices each, or of 130 and 30 in turn),
 or all of them in two sessions (a block of 60 each). One of the two parameters of a delta rule differs between the
@@ -41,8 +42,8 @@ EFFECT = {
 }
 AGENT = "delta-rule:prior_mean=0"
 PAGE = Path(__file__).parents[1] / "docs" / "effects-coverage.csv"
-FIRST_SEED = 1000
-"""Data sets with lower seeds were looked at while the width of intervals was chosen (`LEAST_SD`): they judge nothing."""
+FIRST_SEED = 2000
+"""Data sets with lower seeds were looked at while the method was made: they judge nothing."""
 
 
 def people(design: str, moved: str, seed: int):
@@ -191,8 +192,21 @@ def main() -> None:
     ask.add_argument("--alone", action="store_true", help="without the t-tests")
     ask.add_argument("--out", type=Path, default=PAGE)
     ask.add_argument("--rows", type=Path, help="also write every data set's answers to this file")
+    ask.add_argument("--parts", type=Path, nargs="+", help="put these files of --rows together, and simulate nothing")
     ask.add_argument("--processes", type=int, default=None)
     told = ask.parse_args()
+    found = pd.concat(map(pd.read_csv, told.parts)) if told.parts else _found(told)
+    seeds = f"{found.seed.min()} to {found.seed.max()}"
+    summary(found).round(4).assign(seeds=seeds).to_csv(told.out, index=False)
+    if told.out == PAGE:
+        write_table(table(summary(found)), "coverage")
+    if told.rows is not None:
+        found.to_csv(told.rows, index=False)
+    print(summary(found).round(3).to_string(index=False))
+
+
+def _found(told: argparse.Namespace) -> pd.DataFrame:
+    """Every method's answers on every data set."""
     designs = [told.design] if told.design else list(TRIALS)
     seeds = range(told.first, told.first + told.n)
     jobs = [(design, moved, seed, told.alone) for seed in seeds for design in designs for moved in TYPICAL]
@@ -204,13 +218,7 @@ def main() -> None:
             rows += part
             if done % 50 == 0:
                 print(f"{done} of {len(jobs)} after {time.time() - began:.0f} s", file=sys.stderr, flush=True)
-    found = pd.DataFrame(rows)
-    summary(found).round(4).assign(seeds=f"{seeds[0]} to {seeds[-1]}").to_csv(told.out, index=False)
-    if told.out == PAGE:
-        write_table(table(summary(found)), "coverage")
-    if told.rows is not None:
-        found.to_csv(told.rows, index=False)
-    print(summary(found).round(3).to_string(index=False))
+    return pd.DataFrame(rows)
 
 
 if __name__ == "__main__":

@@ -28,16 +28,9 @@ def fit_summary(tree: xr.DataTree) -> JsonObject:
         "not_converged": _reasons(estimates),
         "parameters": {str(name): parameter_summary(estimates, str(name)) for name in estimates["parameter"].values},
         "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") == "nuts" else ""),
-        "note": SHRUNKEN if tree.attrs.get("method") in ("em", "nuts") and "effects" not in tree.children else "",
+        "note": str(estimates.attrs.get("note", "")),
         **({"effects": effects_summary(tree)} if "effects" in tree.children else {}),
     }
-
-
-SHRUNKEN = (
-    "These estimates are drawn towards the group: tests that compare them between conditions are wrong. "
-    "Fit with effects, such as 'temperature ~ group', instead."
-)
-"""What to know before comparing estimates by empirical or hierarchical Bayes."""
 
 
 def effects_summary(tree: xr.DataTree) -> list[JsonObject]:
@@ -100,11 +93,20 @@ def _kind(remark: str) -> str:
 
 
 def estimates_table(tree: xr.DataTree) -> pd.DataFrame:
-    """One row per person and parameter: estimate, uncertainty, remark, and quality of the person's fit."""
+    """One row per person and parameter: estimate, uncertainty, remark, what draws it, and quality of the person's fit."""
     estimates = tree["estimates"].to_dataset()
     of_parameters = ["estimate", "standard_error", "low", "high", "at_bound", "identified", "remark", "variance_left"]
     of_people = [
         name for name in ("log_likelihood", "n_choices", "aic", "bic", "pseudo_r2", "converged") if name in estimates
     ]
     frame = estimates[of_parameters].to_dataframe().reset_index()
+    frame["drawn_towards"] = _drawn_towards(tree)
     return frame.merge(estimates[of_people].to_dataframe().reset_index(), on="participant")
+
+
+def _drawn_towards(tree: xr.DataTree) -> str:
+    """What draws the estimates towards it: nothing (an empty text), a prior, the group, or what conditions predict."""
+    method = tree.attrs.get("method", "")
+    if method in ("em", "nuts"):
+        return "conditions" if tree.attrs.get("effects") else "group"
+    return "prior" if method == "map" else ""

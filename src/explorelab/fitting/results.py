@@ -153,6 +153,8 @@ def as_tree(
     groups: Mapping[str, xr.Dataset], choices: Choices, fitted: Fitted, settings: Mapping[str, object]
 ) -> xr.DataTree:
     """A tree of the groups; its root says what was fitted to what, how, and with which versions."""
+    if "estimates" in groups and (note := _note(settings, fitted.design)):
+        groups = {**groups, "estimates": groups["estimates"].assign_attrs(note=note)}
     root = xr.Dataset(attrs={
         **as_attributes(fitted.agent),
         "free": ", ".join(dimension.name for dimension in fitted.space),
@@ -167,6 +169,24 @@ def as_tree(
         "versions": json.dumps(versions()),
     })  # fmt: skip
     return xr.DataTree.from_dict({"/": root, **{f"/{name}": group for name, group in groups.items()}})
+
+
+SHRUNKEN = (
+    "These estimates are drawn towards the group: tests that compare them between conditions are wrong. "
+    "Fit with effects, such as 'temperature ~ group', instead."
+)
+"""What to know before comparing estimates by empirical or hierarchical Bayes."""
+TOWARDS_CONDITIONS = (
+    "These estimates are drawn towards what each person's conditions predict: tests that compare them between conditions "
+    "are wrong. `effects` tests the conditions."
+)
+
+
+def _note(settings: Mapping[str, object], design: Design | None) -> str:
+    """What to know before comparing estimates; empty where they are not drawn towards a group."""
+    if settings.get("method") not in ("em", "nuts"):
+        return ""
+    return TOWARDS_CONDITIONS if design is not None and design.text else SHRUNKEN
 
 
 def _told_of(design: Design | None) -> dict[str, object]:

@@ -60,6 +60,21 @@ BAD = {
     "temperature = 1 if group == 'c'": "no block",
     "temperature = 1 if age > 0": "in every block",
     "temperature = 1 if age": "true or false",
+    "temperature = 1 if group == 'a'; temperature = 2 if age > 21": "held at two values in",
+    "temperature = inf if group == 'a'": "cannot be held at inf",
+    "temperature ~ .": "name the columns",
+    "temperature ~ . - age": "name the columns",
+    "temperature ~ C(age, 3)": "cannot be evaluated",
+    "temperature ~ ``": "between backticks is empty",
+    "temperature ~ `no such`": "unknown condition",
+    "log(temperature) ~ group": "unknown free parameter",
+    "~ group": "unknown free parameter",
+    "temperature ~ group + (1|participant)": "cannot be read",
+    "temperature ~ poly(age, 20)": "too many",
+    "temperature ~ age + I(2 * age)": "is a combination of the others",
+    "temperature ~ I(age / 0)": "not a finite number",
+    "temperature ~ group; learning_rate": "must read like",
+    "temperature ~ group\nlearning_rate ~ age": "must read like",
 }
 
 
@@ -110,3 +125,11 @@ def test_something_must_differ_between_people() -> None:
     assert "all shared" in refused("temperature ~ group", shared=["temperature", "learning_rate"])
     assert "did you mean 'temperature'?" in refused("temperature ~ group", shared=["temprature"])
     assert "at least 2 participants" in refused("temperature ~ 1", people().rows([0]), n_starts=1)
+
+
+@pytest.mark.parametrize("values", [np.array([1j, 2j]), np.array(["2020-01-01", "2020-01-02"], "datetime64[D]")], ids=str)
+def test_values_that_are_neither_numbers_nor_names_are_refused(values: np.ndarray) -> None:
+    column = values[(people().participant > 3).astype(int)]
+    assert "must be numbers or names" in refused(
+        "temperature ~ when", replace(people(), conditions={**people().conditions, "when": column})
+    )

@@ -65,3 +65,19 @@ def test_columns_are_centred_and_scaled_where_an_intercept_takes_up_the_differen
 def test_degrees_of_freedom_count_people() -> None:
     assert made("group + age")[1].freedom.tolist() == [7, 7, 7]
     assert made("group * C(session)")[1].freedom.tolist() == [8] * 6
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-13, 1.0, 1e12, 1e300])
+def test_the_unit_of_a_column_changes_nothing_but_its_effect(unit: float) -> None:
+    table = TABLE.assign(age=TABLE["age"] * unit)
+    columns = columns_of("p", "group + age", table)
+    design = design_of("", ["p"], [columns], PERSON, None, LIMITS, set())
+    plain = made("group + age")[1]
+    np.testing.assert_allclose(design.of_person, plain.of_person, atol=1e-9)
+    np.testing.assert_allclose(design.back[2] * unit, plain.back[2], rtol=1e-6, atol=1e-12)
+
+
+def test_years_can_be_told_from_the_intercept() -> None:
+    table = TABLE.assign(age=1e7 + PERSON)
+    columns = columns_of("p", "age", table)
+    assert design_of("", ["p"], [columns], PERSON, None, LIMITS, set()).n_effects == 2

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
+from explorelab.fitting.fit_summary import estimates_table
 from tests.support.command_line import in_turn
 from tests.support.conditions import AGENT, SPACE, in_conditions
 
@@ -126,6 +127,36 @@ def test_no_effects_say_where_to_find_them(people: xl.Choices) -> None:
         xl.effects(xl.fit(people, "random-choice", "map", progress=False))
 
 
+def test_who_is_about_to_compare_shrunken_estimates_is_warned(people: xl.Choices, between: xr.DataTree) -> None:
+    alone = xl.fit(people, AGENT, "em", **SETTINGS)
+    weak = xl.fit(people, AGENT, "map", **SETTINGS)
+    for fit, towards, said in ((alone, "group", "drawn towards the group"), (weak, "prior", None),
+                               (between, "conditions", "drawn towards what each person's conditions predict")):  # fmt: skip
+        assert set(estimates_table(fit).drawn_towards) == {towards}
+        note = fit["estimates"].attrs.get("note")
+        assert (said in note and "tests that compare them" in note) if said else note is None
+
+
+def test_the_answer_does_not_depend_on_what_steadies_the_search(
+    people: xl.Choices, between: xr.DataTree, monkeypatch
+) -> None:
+    monkeypatch.setattr("explorelab.fitting.effects.group_step.LEAST_SD", 0.5)
+    other = xl.fit(people, AGENT, "em", effects="temperature ~ group; learning_rate ~ age", **SETTINGS)
+    a, b = told(between), told(other)
+    assert (np.abs(b.estimate - a.estimate) < 0.1 * a.standard_error).all()
+    np.testing.assert_allclose(b.standard_error, a.standard_error, rtol=0.05)
+
+
+@pytest.mark.parametrize("held", ["learning_rate = 1 if group == 'a'", "learning_rate = 0 if group == 'a'"])
+def test_a_parameter_can_be_held_at_the_end_of_its_scale(people: xl.Choices, held: str) -> None:
+    fit = xl.fit(people, AGENT, "em", effects=held, **SETTINGS)
+    values = fit["estimates"]["estimate"].sel(parameter="learning_rate").values
+    first = people.conditions["group"][np.unique(people.participant, return_index=True)[1]] == "a"
+    np.testing.assert_allclose(values[first], float(held.split()[2]))
+    assert np.isfinite(xl.effects(fit).standard_error).all()
+    assert np.isfinite(fit["group"]["z_covariance"]).all()
+
+
 @pytest.fixture
 def file(people: xl.Choices, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -135,11 +166,13 @@ def file(people: xl.Choices, tmp_path, monkeypatch):
 
 def test_the_command_line_prints_effects_and_warns_without_them(file: str) -> None:
     command = ("fit", file, "--agent", AGENT, "--method", "em", "--starts", "2")
-    with_effects, without, wrong = in_turn([[*command, "--effects", "temperature ~ group"], command,
+    with_effects, without, wrong = in_turn([[*command, "--effects", "temperature ~ group"], [*command, "--csv", "all.csv"],
                                             [*command, "--effects", "temperature ~ grop", "--out", "new.nc"]])  # fmt: skip
     assert "temperature: group[T.b]" in with_effects.stdout
     assert "drawn towards the group" not in " ".join(with_effects.stdout.split())
+    assert "drawn towards what each person's conditions predict" in " ".join(with_effects.stdout.split())
     assert "drawn towards the group" in " ".join(without.stdout.split())
+    assert set(pd.read_csv("all.csv").drawn_towards) == {"group"}
     assert "did you mean 'group'?" in " ".join(wrong.stderr.split())
     assert wrong.returncode != 0
     assert not Path("new.nc").exists()

@@ -46,7 +46,7 @@ def show_fit(tree: xr.DataTree) -> None:
     print_table(console, headings, rows, words=(0, 5))
     if "effects" in tree.children:
         show_effects(tree)
-    elif told["note"]:
+    if told["note"]:
         console.print(told["note"], highlight=False, markup=False)
 
 

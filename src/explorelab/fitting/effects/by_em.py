@@ -31,7 +31,7 @@ def effects_groups(choices: Choices, fitted: Fitted, found: EffectsFit) -> dict[
             converged=((), found.settled, {"long_name": "whether the group stopped moving within the rounds"}),
             moved=("round", found.steps),
         ),
-        "effects": effects_dataset(fitted, found.group, sd),
+        "effects": effects_dataset(fitted, found.group, found.sensitivity, sd),
         "conditions": conditions_dataset(choices, design),
     }
     if design.moving:

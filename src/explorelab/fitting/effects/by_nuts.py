@@ -23,8 +23,9 @@ from explorelab.fitting.bayes.hierarchical import (
 from explorelab.fitting.bayes.nuts import Draw
 from explorelab.fitting.bayes.population import Known
 from explorelab.fitting.effects.effect_parts import conditions_dataset, posterior_effects
+from explorelab.fitting.effects.group_step import Around
 from explorelab.fitting.effects.people import blocks_table, group_table, person_points, row_points, within_sd
-from explorelab.fitting.effects.rounds import Around, fit_effects
+from explorelab.fitting.effects.rounds import fit_effects
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import on_natural_scale, space_table
 from explorelab.fitting.search.best import rows_of_each
@@ -37,7 +38,7 @@ def begin_with_effects(choices: Choices, fitted: Fitted, starts: int, seed: int,
     """A first fit by empirical Bayes, and the sampler's coordinates that follow from it."""
     design = fitted.design
     assert design is not None
-    first = fit_effects(fitted, rows_of_each(choices), starts, seed, EM_ROUNDS, EM_TOLERANCE, progress)
+    first = fit_effects(fitted, rows_of_each(choices), starts, seed, EM_ROUNDS, EM_TOLERANCE, progress, weighed=False)
     check_finite(choices, first.best)
     z, low, high = first.best.z, design.low, design.high
     inside = (z > low + AWAY) & (z < high - AWAY)

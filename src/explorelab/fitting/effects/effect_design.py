@@ -21,6 +21,8 @@ from explorelab.fitting.effects.formulas import Columns
 SLOPE_LIMIT = 8.0
 """The largest slope, in standard units for each standard deviation of its column."""
 INTERCEPT = "Intercept"
+LEAST_CHANGE = 1e-9
+"""Changes of a column that are smaller than this share of its largest value are taken for rounding."""
 
 
 class Design(NamedTuple):
@@ -85,7 +87,7 @@ def _within_people(values: np.ndarray, person: np.ndarray) -> np.ndarray:
     most, least = np.full((n, values.shape[1]), -np.inf), np.full((n, values.shape[1]), np.inf)
     np.maximum.at(most, person, values)
     np.minimum.at(least, person, values)
-    return most - least > 1e-12 * np.maximum(1.0, np.abs(values).max(0, initial=0.0))
+    return most - least > LEAST_CHANGE * np.abs(values).max(0, initial=0.0)
 
 
 def _multiples(column: np.ndarray, pattern: np.ndarray, person: np.ndarray) -> np.ndarray | None:
@@ -93,7 +95,7 @@ def _multiples(column: np.ndarray, pattern: np.ndarray, person: np.ndarray) -> n
     n = int(person.max()) + 1
     squares = np.bincount(person, pattern**2, n)
     multiple = np.bincount(person, column * pattern, n) / np.where(squares > 0, squares, 1.0)
-    return multiple if np.allclose(column, multiple[person] * pattern, atol=1e-9) else None
+    return multiple if np.allclose(column, multiple[person] * pattern, atol=1e-9 * np.abs(column).max()) else None
 
 
 def _latents_of(columns: Columns, person: np.ndarray) -> list[_Latent]:
@@ -128,9 +130,11 @@ def _scaled(latent: _Latent, centred: bool) -> _Latent:
     """The same latent, with columns as they are inside."""
 
     def inside(x: np.ndarray) -> np.ndarray:
-        if np.ptp(x) < 1e-12:
+        most = np.abs(x).max(initial=0.0)
+        if most == 0 or np.ptp(x / most) < LEAST_CHANGE:
             return x
-        return (x - x.mean()) / x.std() if centred else x / np.abs(x).max()
+        x = x / most
+        return (x - x.mean()) / x.std() if centred else x
 
     pattern = latent.pattern if latent.level else inside(latent.pattern)
     return latent._replace(pattern=pattern, weights=[inside(weight) for weight in latent.weights])
@@ -148,13 +152,25 @@ def _inside(latents: list[_Latent], person: np.ndarray, n_columns: int) -> np.nd
 def _part(columns: Columns, person: np.ndarray) -> _Part:
     """The design of one parameter: centred columns if these span the same effects, otherwise as written."""
     latents = _latents_of(columns, person)
+    size = np.maximum(np.abs(columns.values).max(0), 1e-300)
+    scaled = columns.values / size
     for centred in (True, False):
         tried = [_scaled(latent, centred) for latent in latents]
         inside = _inside(tried, person, len(columns.names))
-        back = np.linalg.lstsq(columns.values, inside, rcond=None)[0]
-        if np.allclose(columns.values @ back, inside, atol=1e-8) and np.linalg.cond(back) < 1e10:
+        back = np.linalg.lstsq(scaled, inside, rcond=None)[0]
+        if np.allclose(scaled @ back, inside, atol=1e-8) and np.linalg.cond(back) < 1e10:
             break
-    return _Part(tried, back)
+    return _Part(tried, back / size[:, None])
+
+
+def _on_one_scale(values: np.ndarray) -> np.ndarray:
+    """Columns of similar size that span the same effects: centred if there is an intercept, so that years differ."""
+    scaled = values / np.maximum(np.abs(values).max(0), 1e-300)
+    varies = np.ptp(scaled, axis=0) > LEAST_CHANGE
+    if varies.all():
+        return scaled
+    middle = np.where(varies, scaled.mean(0), 0.0)
+    return (scaled - middle) / np.where(varies, np.ptp(scaled, axis=0), 1.0)
 
 
 def _check_columns(formula: str, columns: Columns, person: np.ndarray, usable: np.ndarray) -> None:
@@ -167,7 +183,7 @@ def _check_columns(formula: str, columns: Columns, person: np.ndarray, usable: n
         raise InputError(
             f"{formula}: {counted(values.shape[1], 'column')} are too many for {counted(len(values), 'block')}."
         )
-    scaled = values / np.maximum(np.abs(values).max(0), 1e-300)
+    scaled = _on_one_scale(values)
     if np.linalg.matrix_rank(scaled, tol=1e-8 * len(scaled)) < values.shape[1]:
         ranks = [np.linalg.matrix_rank(scaled[:, : k + 1], tol=1e-8 * len(scaled)) for k in range(values.shape[1])]
         at = next(k for k, rank in enumerate(ranks) if rank <= k)

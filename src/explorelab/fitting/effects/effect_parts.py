@@ -10,12 +10,13 @@ from explorelab._support.checks import Variables
 from explorelab.choices.table import Choices
 from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.effects.formulas import conditions_table, parsed, variables_of
-from explorelab.fitting.effects.rounds import Around
+from explorelab.fitting.effects.freedom import Sensitivity
+from explorelab.fitting.effects.group_step import Around
 from explorelab.fitting.model import Fitted
 
 
-def effects_dataset(fitted: Fitted, group: Around, sd: np.ndarray) -> xr.Dataset:
-    """Every effect in standard units, with the covariance of all and what people's spread is around them."""
+def effects_dataset(fitted: Fitted, group: Around, sensitivity: Sensitivity | None, sd: np.ndarray) -> xr.Dataset:
+    """Every effect in standard units, with the covariance of all, how it depends on the spread, and people's spread."""
     design = fitted.design
     assert design is not None
     back = design.back
@@ -25,11 +26,20 @@ def effects_dataset(fitted: Fitted, group: Around, sd: np.ndarray) -> xr.Dataset
             "estimate": ("effect", back @ group.effects, {"long_name": "effect, standard units"}),
             "covariance": (("effect", "effect_2"), covariance, {"long_name": "covariance of the effects"}),
             **_about(fitted, design, sd),
+            **(_of_freedom(back, sensitivity) if sensitivity is not None else {}),
             "spread": (("latent", "latent_2"), group.spread, {"long_name": "covariance of people around their conditions"}),
         },
         coords={"latent": list(design.latents), "latent_2": list(design.latents)},
         attrs={"formulas": design.text},
     )
+
+
+def _of_freedom(back: np.ndarray, known: Sensitivity) -> Variables:
+    slopes = back @ known.slopes @ back.T
+    return {
+        "covariance_slope": (("entry", "effect", "effect_2"), slopes, {"long_name": "d covariance / d entry of spread"}),
+        "entry_covariance": (("entry", "entry_2"), known.covariance, {"long_name": "covariance of the entries of spread"}),
+    }
 
 
 def _about(fitted: Fitted, design: Design, sd: np.ndarray) -> Variables:

@@ -20,6 +20,7 @@ from explorelab.choices.conditions import CONDITION, MOST_LEVELS, kind_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.effects.effect_design import INTERCEPT
 from explorelab.fitting.effects.formulas import Formulas, columns_of, columns_with, parsed, variables_of
+from explorelab.fitting.effects.freedom import Sensitivity, degrees_of_freedom
 
 type Contrasts = str | Sequence[str] | Mapping[str, Mapping[str, float]]
 
@@ -82,7 +83,7 @@ def effects(
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
         tested = {"above": (drawn > 0).mean(0)}
     else:
-        freedom = np.array([table["freedom"].values[np.abs(row.weights) > 1e-9].min(initial=np.inf) for row in rows])
+        freedom = _freedom(table, weights)
         half = t_distribution.ppf(0.975, freedom) * se
         low, high, t = estimate - half, estimate + half, estimate / np.where(se > 0, se, np.nan)
         tested = {"t": t, "freedom": freedom, "p": 2 * t_distribution.sf(np.abs(t), freedom)}
@@ -99,6 +100,13 @@ def effects(
         frame[name] = [_natural(fit, row, float(value)) for row, value in zip(rows, values, strict=True)]
     frame["natural_is"] = ["value" if row.is_value else CHANGES[_scale(fit, row.parameter)] for row in rows]
     return frame
+
+
+def _freedom(table: xr.Dataset, weights: np.ndarray) -> np.ndarray:
+    """Degrees of freedom of sums of effects (row x effect): Satterthwaite's, at most people less columns."""
+    people = np.array([table["freedom"].values[np.abs(row) > 1e-9].min(initial=np.inf) for row in weights])
+    known = Sensitivity(table["covariance_slope"].values, table["entry_covariance"].values)
+    return np.clip(degrees_of_freedom(weights, table["covariance"].values, known), 1.0, people)
 
 
 def _formulas(fit: xr.DataTree) -> Formulas:

@@ -134,11 +134,14 @@ def _check_calls(formula: str) -> None:
     if called or odd:
         what = f"{called[0]}()" if called else repr(odd[0]) if odd else ""
         raise InputError(f"{formula}: expected columns and the functions {', '.join(FUNCTIONS[:2])}, ..., log, got {what}.")
+    if re.search(r"(?<![\w.`])\.(?![\w.`])", code):
+        raise InputError(f"{formula}: '.' is not known as all columns: name the columns.")
+    if re.search(r"`\s*`", code):
+        raise InputError(f"{formula}: a column's name between backticks is empty.")
 
 
 def _evaluated(parameter: str, right: str, table: pd.DataFrame, other: pd.DataFrame):  # type: ignore[no-untyped-def]
     from formulaic import ModelMatrix, model_matrix
-    from formulaic.errors import FormulaicError
 
     formula = f"{parameter} ~ {right}"
     _check_calls(formula)
@@ -152,7 +155,7 @@ def _evaluated(parameter: str, right: str, table: pd.DataFrame, other: pd.DataFr
         values = np.asarray(matrix, float)
     except InputError:
         raise
-    except (FormulaicError, ValueError, TypeError, SyntaxError, ArithmeticError, KeyError, AttributeError) as error:
+    except Exception as error:  # a user's formula may fail in whatever it calls
         raise InputError(f"{formula}: this formula cannot be evaluated: {_told(error)}.") from None
     if not np.isfinite(values).all():
         raise InputError(
@@ -170,12 +173,11 @@ def _told(error: Exception) -> str:
 def variables_of(parameter: str, right: str) -> list[str]:
     """The names of conditions that a formula needs."""
     from formulaic import Formula
-    from formulaic.errors import FormulaicError
 
     _check_calls(f"{parameter} ~ {right}")
     try:
         return sorted(map(str, Formula(right).required_variables))
-    except (FormulaicError, ValueError, TypeError, SyntaxError) as error:
+    except Exception as error:  # whatever the reader makes of a user's text
         raise InputError(f"{parameter} ~ {right}: this formula cannot be read: {_told(error)}.") from None
 
 
@@ -215,7 +217,9 @@ def _check_complete(name: str, column: pd.Series, choices: Choices) -> None:
 
 
 def _check_numbers(name: str, column: pd.Series) -> None:
-    """Raise if a column of numbers has become text because of a few values that are none."""
+    """Raise if a column of numbers has become text because of a few values that are none, or if numbers are not real."""
+    if column.dtype.kind in "cmM":
+        raise InputError(f"{name} must be numbers or names, got values such as {column.iloc[0]}.")
     if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
         return
     labels = pd.Series(column.unique(), dtype=object)
@@ -235,8 +239,11 @@ def held_values(formulas: Formulas, space: Space, table: pd.DataFrame) -> np.nda
     for each in formulas.held:
         at, there = names.index(each.parameter), _where(each, table)
         z = float(standard((space[at],), {each.parameter: np.float64(each.value)})[0])
-        if np.isnan(z):
+        if np.isnan(z) or np.isinf(each.value):
             raise InputError(f"{each.parameter} cannot be held at {each.value:g}: its scale is {space[at].scale}.")
+        twice = there & (values[:, at] != z) & ~np.isnan(values[:, at])
+        if twice.any():
+            raise InputError(f"{each.parameter} is held at two values in {counted(int(twice.sum()), 'block')}.")
         values[there, at] = z
     for at, name in enumerate(names):
         if not np.isnan(values[:, at]).any():

@@ -9,7 +9,7 @@ import xarray as xr
 
 from explorelab.choices.table import Choices
 from explorelab.fitting.effects.effect_design import Design
-from explorelab.fitting.effects.rounds import Around
+from explorelab.fitting.effects.group_step import Around
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.results import on_natural_scale
 from explorelab.fitting.search.solve import limits
@@ -90,7 +90,7 @@ def over_conditions(design: Design, group: Around, person: np.ndarray) -> tuple[
     """Mean and covariance of parameters over everyone's blocks, whatever their conditions."""
     free = np.isnan(design.held)
     means = np.einsum("rpl,rl->rp", design.slope, (design.of_person @ group.effects)[person])
-    known = np.where(np.isneginf(design.held), np.nan, design.held)
+    known = np.where(np.isinf(design.held), np.nan, design.held)
     means = np.where(free, means, np.nan_to_num(known))
     slope = design.slope * free[..., None]
     spread = np.einsum("rpi,ij,rqj->pq", slope, group.spread, slope) / len(person)

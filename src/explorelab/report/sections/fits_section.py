@@ -44,7 +44,7 @@ def fits_section(found: Analysis) -> Section:
     return Section(
         "fits",
         f"Fits of {found.main}",
-        [_lead(found), _identified(table), _trade_offs(table), _starts(table)],
+        [_lead(found), _identified(table), _trade_offs(table), _starts(table), *_before_comparing(table)],
         _short(found, table),
         _pictures(found, table),
         [_parameters(table), *_group(found)],
@@ -71,6 +71,11 @@ def _lead(found: Analysis) -> str:
         f"{METHODS[found.settings.method]}. It explains choices with a mean McFadden R² of {fixed(r2.mean())}{spread}; 0 "
         f"means choosing at random. {'Medians over people' if n > 1 else 'Estimates'}: {medians}."
     )
+
+
+def _before_comparing(table: xr.Dataset) -> list[str]:
+    """What to know before estimates are compared, if they are drawn towards the group."""
+    return [str(table.attrs["note"])] if table.attrs.get("note") else []
 
 
 def _counts(table: xr.Dataset) -> dict[str, int]:
