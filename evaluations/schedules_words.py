@@ -21,8 +21,8 @@ meder2025 (0.027 ± 0.012, frequency 0.59), both without habits; with habits it 
 have a large bonus (2.5 to 3.2 standard deviations; without it, 0.29 and 0.56 nats a choice are lost), and 1/(K t) gains
 0.003 ± 0.010 and -0.003 ± 0.013 over a constant one. In wu2018 a bonus of the trials left loses 0.145 ± 0.046, one that
 is a power of the horizon gains nothing (-0.014 ± 0.008): no sign that uncertainty is worth more with 40 choices to come
-than with 20. In meder2025, whose rounds all have 25 choices, the trials left lose 0.029 ± 0.032, and yet describe most
-people best (frequency 0.40).
+than with 20. In meder2025, whose rounds all have 25 choices, the trials left lose 0.029 ± 0.032, and yet are the most
+frequent (0.40).
 
 **Once habits are in the model, there is no upper limit whose schedule could be right.** The pull of new squares does the
 exploring, and the bonus becomes negative (-2.7 and -2.1 standard deviations): people try new squares next to those that
