@@ -201,6 +201,18 @@ class Agent:
         numbers = {name: np.asarray(value, float) for name, value in values.items()}
         return replace(self, params={**self.params, **numbers}, given={**self.given, **values})
 
+    def __reduce__(self) -> tuple[Callable[..., Agent], tuple[Any, ...]]:
+        """To other processes it goes by name, by its file, or with its functions."""
+        from explorelab.agents.own.sending import reduced
+
+        return reduced(self)
+
+    def __copy__(self) -> Agent:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Agent:
+        return self
+
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={_short(value)}' for name, value in self.given.items())})"
 

@@ -125,4 +125,6 @@ def _of_object(value: object) -> Iterator[bytes]:
         for field in fields(value):
             yield from _parts(getattr(value, field.name))
     else:
-        raise InputError(f"what is finished cannot be kept: there is no telling whether a {kind.__name__} is the same as before.")
+        raise InputError(
+            f"what is finished cannot be kept: it depends on a {kind.__name__}, which is not known to be as before."
+        )

@@ -84,7 +84,7 @@ def perform(sent: bytes) -> bytes:
 def _done(sent: Sent) -> object:
     if sent.version != __version__:
         raise InputError(
-            f"a worker has explorelab {__version__}, but the work comes from {sent.version}: install the same version on both."
+            f"a worker has explorelab {__version__}, but the work comes from {sent.version}: install the same on both."
         )
     import jax
 

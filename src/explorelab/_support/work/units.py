@@ -1,7 +1,7 @@
 """Long work as units: functions of a module with their arguments, which depend on nothing else and on no other unit.
 
 `results` does them: in threads here, or on an executor (processes here, a cluster). What is finished is kept if the run
-has a folder. A public function becomes long work with `long_work`, which takes its arguments `executor` and `keep` and makes
+has a folder. A public function becomes long work with `long_work`, which takes its arguments `executor` and `resume` and makes
 them known to every unit below it, so that nothing in between passes them on: a comparison's fits are divided like a fit.
 
 The outermost units are divided; what a unit divides further runs within it, on one core. Neither the units nor the order in
@@ -28,7 +28,7 @@ from explorelab._support.work.digests import digest
 from explorelab._support.work.distributing import check_executor, distributed
 from explorelab._support.work.finished import NOTHING, Finished
 
-MAY_CHANGE = frozenset({"executor", "keep", "progress", "draws", "rounds", "tolerance", "on_failure"})
+MAY_CHANGE = frozenset({"executor", "resume", "progress", "draws", "rounds", "tolerance", "on_failure"})
 """Arguments that a run may have others of when it goes on: none changes a unit, only how many of them there are."""
 
 
@@ -67,17 +67,17 @@ def inside() -> Iterator[None]:
 
 
 def long_work[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """The function with `executor` and `keep` taken care of; called by other long work, it takes part in that."""
+    """The function with `executor` and `resume` taken care of; called by other long work, it takes part in that."""
     signature = inspect.signature(function)
 
     @wraps(function)
     def at_work(*args: P.args, **kwargs: P.kwargs) -> R:
         given = signature.bind(*args, **kwargs).arguments
-        executor, keep = given.get("executor"), given.get("keep")
-        if executor is None and keep is None:
+        executor, folder = given.get("executor"), given.get("resume")
+        if executor is None and folder is None:
             return function(*args, **kwargs)
         check_executor(executor)
-        store = None if keep is None else Finished(Path(os.fspath(keep)), _run(function.__qualname__, given))
+        store = None if folder is None else Finished(Path(os.fspath(folder)), _run(function.__qualname__, given))
         before = _NOW.set(Work(executor, store))
         try:
             return function(*args, **kwargs)

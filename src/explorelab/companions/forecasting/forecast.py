@@ -7,7 +7,9 @@ and a table of how far others moved, without persons or beliefs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
+from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.companions.forecasting.by_points import foreseen_by_points
@@ -35,6 +38,7 @@ from explorelab.fitting.search.best import rows_of_each
 
 
 @door
+@long_work
 def forecast(
     choices: Choices,
     agent: str | Agent = "roving-ucl",
@@ -47,6 +51,8 @@ def forecast(
     n_starts: int = 2,
     seed: int = 0,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> xr.Dataset:
     """How well each choice of people never seen before is predicted, one step ahead.
 
@@ -79,6 +85,11 @@ def forecast(
         Same seed, same result.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     """
     check_choices(choices)
     choices = informative(choices)

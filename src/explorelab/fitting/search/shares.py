@@ -6,6 +6,7 @@ everyone's result is the same in any share: compiled calls take one problem afte
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate
@@ -18,37 +19,33 @@ from explorelab.agents.factors import Pytree
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.batches import on_gpu
 
-type Rows = Pytree
-"""Rows of the data, one or several for each problem; or problems, which have `rows`."""
-
 
 def in_shares[**P, R](
-    n_arrays: int, label: str, most: int = 64
+    n_arrays: int, most: int = 64
 ) -> Callable[[Callable[Concatenate[Fitted, P], R]], Callable[Concatenate[Fitted, P], R]]:
-    """A decorator of functions of a fitted agent and so many arrays, whose leading axis, like that of the result, is problems.
+    """A decorator of functions of a fitted agent and so many arrays, whose leading axis is problems, as is the result's.
 
     The first array holds rows of the data, or problems. Work that is not divided is done as it was, in one call; otherwise
     in at most so many shares and a few.
     """
 
     def decorated(function: Callable[Concatenate[Fitted, P], R]) -> Callable[Concatenate[Fitted, P], R]:
-        name = function.__name__
+        signature = inspect.signature(function)
 
         @wraps(function)
         def shared(fitted: Fitted, *args: P.args, **kwargs: P.kwargs) -> R:
-            n = len(jax.tree.leaves(args[0])[0])
+            _, *given = signature.bind(fitted, *args, **kwargs).arguments.items()
+            arrays, how = tuple(value for _, value in given[:n_arrays]), dict(given[n_arrays:])
+            n = len(jax.tree.leaves(arrays)[0])
             # A GPU does everybody together.
             if not units.is_divided() or n < 2 or on_gpu():
                 return function(fitted, *args, **kwargs)
-            arrays, others = args[:n_arrays], args[n_arrays:]
-            progress = kwargs.pop("progress", None)
+            label, progress = how.pop("label", "fitting"), how.pop("progress", None)
+            if "label" in signature.parameters:
+                how["label"] = ""
             size = max(1, n // most)
-            parts = [
-                (function.__module__, name, *_share(fitted, arrays, slice(i, i + size)), others, kwargs)
-                for i in range(0, n, size)
-            ]
-            shown = progress if progress is None or isinstance(progress, bool) else None
-            done = list(units.results(_of_share, parts, label, shown, first_alone=True))
+            shares = [(shared, *_share(fitted, arrays, slice(i, i + size)), how) for i in range(0, n, size)]
+            done = list(units.results(_of_share, shares, label, progress, first_alone=True))
             return jax.tree.map(lambda *xs: np.concatenate(xs), *done)
 
         return shared
@@ -66,11 +63,6 @@ def _share(fitted: Fitted, arrays: tuple[Any, ...], at: slice) -> tuple[Fitted, 
     return fitted._replace(data=fitted.data.of_rows(used)), (first, *more)
 
 
-def _of_share(
-    module: str, name: str, fitted: Fitted, arrays: tuple[Any, ...], others: tuple[Any, ...], settings: dict[str, Any]
-) -> Pytree:
-    """The results for one share, by the function of that name."""
-    from importlib import import_module
-
-    function = getattr(import_module(module), name)
-    return jax.tree.map(np.asarray, function(fitted, *arrays, *others, **settings, progress=False))
+def _of_share(function: Callable[..., Pytree], fitted: Fitted, arrays: tuple[Any, ...], how: dict[str, Any]) -> Pytree:
+    """The results for one share."""
+    return jax.tree.map(np.asarray, function(fitted, *arrays, **how, progress=False))
