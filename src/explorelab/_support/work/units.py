@@ -1,8 +1,8 @@
 """Long work as units: functions of a module with their arguments, which depend on nothing else and on no other unit.
 
 `results` does them: in threads here, or on an executor (processes here, a cluster). What is finished is kept if the run
-has a folder. A public function becomes long work with `long_work`, which takes its arguments `executor` and `resume` and makes
-them known to every unit below it, so that nothing in between passes them on: a comparison's fits are divided like a fit.
+has a folder. A public function becomes long work with `long_work`, which takes its arguments `executor` and `resume` and
+makes them known to every unit below, so that nothing in between passes them on: a comparison's fits are divided like a fit.
 
 The outermost units are divided; what a unit divides further runs within it, on one core. Neither the units nor the order in
 which results are put together depend on the number of workers, so results do not either, to the last bit. A chain that goes

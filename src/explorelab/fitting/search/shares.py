@@ -48,7 +48,7 @@ def in_shares[**P, R](
             done = list(units.results(_of_share, shares, label, progress, first_alone=True))
             return jax.tree.map(lambda *xs: np.concatenate(xs), *done)
 
-        return shared
+        return shared  # type: ignore[return-value]  # of the same arguments
 
     return decorated
 
