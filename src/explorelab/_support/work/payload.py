@@ -16,6 +16,7 @@ import numpy as np
 
 from explorelab import __version__
 from explorelab._support.parallel import held_to
+from explorelab._support.work.algebra import on_one_thread
 from explorelab.errors import ExplorelabError, InputError
 
 SETTINGS = (
@@ -75,7 +76,7 @@ def perform(sent: bytes) -> bytes:
     from explorelab._support.work.units import inside
 
     try:
-        with inside(), held_to(1):
+        with inside(), held_to(1), on_one_thread():
             return packed((True, _done(pickle.loads(sent))))
     except ExplorelabError as error:
         return packed((False, error))

@@ -83,15 +83,9 @@ def workers(n_processes: int | None = None) -> Workers:
 
 
 def _begin_worker(owner: Connection) -> None:
-    """What a process does first: leave interrupts to its owner, end with it, and take one core for linear algebra."""
+    """What a process does first: leave interrupts to its owner, and see to it that it ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
-    # Only libraries that are loaded can be limited.
-    import numpy  # noqa: F401
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(limits=1, user_api="blas")
 
 
 def _end_with(owner: Connection) -> None:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from explorelab._support.parallel import cores, held_to, in_order
 from explorelab._support.progress import Progress
+from explorelab._support.work.algebra import on_one_thread
 from explorelab._support.work.digests import digest
 from explorelab._support.work.distributing import check_executor, distributed
 from explorelab._support.work.finished import NOTHING, Finished
@@ -141,7 +142,8 @@ def _here[Out](
         with inside(), held_to(cores() if alone else 1):
             return unit[0], function(*unit[1])
 
-    yield from in_order(one, units, 1 if alone else several, first_alone=first_alone)
+    with on_one_thread():
+        yield from in_order(one, units, 1 if alone else several, first_alone=first_alone)
 
 
 def _key(function: Callable[..., object], arguments: tuple[Any, ...]) -> str:
