@@ -29,8 +29,8 @@ from explorelab._support.work.digests import digest
 from explorelab._support.work.distributing import check_executor, distributed
 from explorelab._support.work.finished import NOTHING, Finished
 
-MAY_CHANGE = frozenset({"executor", "resume", "progress", "draws", "rounds", "tolerance", "on_failure"})
-"""Arguments that a run may have others of when it goes on: none changes a unit, only how many of them there are."""
+MAY_CHANGE = frozenset({"executor", "resume", "progress", "out", "figures", "draws", "rounds", "tolerance", "on_failure"})
+"""Arguments that may be others when a run goes on: none changes a unit, only how many there are or where results go."""
 
 
 class Work(NamedTuple):
@@ -129,6 +129,18 @@ def results[Out](
                 found[i] = None
         finally:
             answers.close()
+
+
+def once[Out](function: Callable[..., Out], *args: Any, **kwargs: Any) -> Out:
+    """The result of one call, which is a unit of its own if work is divided."""
+    if not is_divided():
+        return function(*args, **kwargs)
+    how = {name: value for name, value in kwargs.items() if name != "progress"}
+    return next(results(_called, [(function, args, how)], progress=False))
+
+
+def _called[Out](function: Callable[..., Out], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Out:
+    return function(*args, **kwargs)
 
 
 def _here[Out](
