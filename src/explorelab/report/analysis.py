@@ -203,8 +203,8 @@ def _predicted(
     from explorelab.recovery.predictive import predictive_check
 
     check = partial(
-        units.once, predictive_check, choices, settings.models[main], fit, settings.n_copies, settings.seed, noise=settings.noise,
-        progress=progress,
+        units.once, predictive_check, choices, settings.models[main], fit, settings.n_copies, settings.seed,
+        noise=settings.noise, progress=progress,
     )  # fmt: skip
     return check(), check(uncertain=False)
 

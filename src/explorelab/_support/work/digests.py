@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import explorelab
-from explorelab.errors import InputError
+from explorelab.errors import NotSentError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,11 +51,6 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield from _of_array(np.asarray(value))
     elif isinstance(value, tuple | list | range | set | frozenset):
         yield from _of_several(value)
-    elif isinstance(value, Mapping):
-        yield f"mapping {len(value)}".encode()
-        for key, each in value.items():
-            yield from _parts(key)
-            yield from _parts(each)
     elif isinstance(value, Path):
         yield b"path " + str(value).encode()
     elif _is(value, "pandas", "DataFrame"):
@@ -64,6 +59,11 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield from _parts({node.path: node.to_dataset(inherit=False) for node in value.subtree})
     elif _is(value, "xarray", "Dataset"):
         yield from _of_dataset(value)
+    elif isinstance(value, Mapping):
+        yield f"mapping {len(value)}".encode()
+        for key, each in value.items():
+            yield from _parts(key)
+            yield from _parts(each)
     else:
         yield from _of_object(value)
 
@@ -125,6 +125,6 @@ def _of_object(value: object) -> Iterator[bytes]:
         for field in fields(value):
             yield from _parts(getattr(value, field.name))
     else:
-        raise InputError(
+        raise NotSentError(
             f"what is finished cannot be kept: it depends on a {kind.__name__}, which is not known to be as before."
         )

@@ -17,7 +17,8 @@ import numpy as np
 from explorelab import __version__
 from explorelab._support.parallel import held_to
 from explorelab._support.work.algebra import on_one_thread
-from explorelab.errors import ExplorelabError, InputError
+from explorelab._support.work.programs import put_whole
+from explorelab.errors import ExplorelabError, InputError, NotSentError
 
 SETTINGS = (
     "jax_disable_most_optimizations",
@@ -53,7 +54,7 @@ def packed(value: object) -> bytes:
         _Pickler(into, pickle.HIGHEST_PROTOCOL).dump(value)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
-        raise InputError(f"this work cannot be sent to other processes or kept: {why}.") from None
+        raise NotSentError(f"this work cannot be sent to other processes or kept: {why}.") from None
     return into.getvalue()
 
 
@@ -65,6 +66,7 @@ def payload(function: Callable[..., object], arguments: tuple[Any, ...]) -> byte
 def _settings() -> tuple[dict[str, Any], bool]:
     import jax
 
+    put_whole()
     return {name: getattr(jax.config, name) for name in SETTINGS if hasattr(jax.config, name)}, jax.config.jax_enable_x64
 
 
@@ -89,6 +91,7 @@ def _done(sent: Sent) -> object:
         )
     import jax
 
+    put_whole()
     for name, value in sent.settings.items():
         if getattr(jax.config, name) != value:
             jax.config.update(name, value)

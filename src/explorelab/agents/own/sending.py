@@ -19,7 +19,7 @@ import numpy as np
 from explorelab.agents.factors import Agent
 from explorelab.agents.own.model_file import digest
 from explorelab.agents.registry import AGENTS, agent_named
-from explorelab.errors import InputError
+from explorelab.errors import InputError, NotSentError
 
 
 def reduced(agent: Agent) -> tuple[Callable[..., Agent], tuple[Any, ...]]:
@@ -73,7 +73,7 @@ def by_value(functions: bytes) -> Agent:
 
 def _with_functions(agent: Agent) -> bytes:
     if find_spec("cloudpickle") is None:
-        raise InputError(
+        raise NotSentError(
             f"{agent.name} was made in Python and cannot be sent to other processes, nor its work be kept: put it in a file "
             f"and name it as my_model.py:{agent.name.replace('-', '_')}, or pip install cloudpickle."
         )
@@ -84,4 +84,4 @@ def _with_functions(agent: Agent) -> bytes:
         return bytes(cloudpickle.dumps(values))
     except Exception as error:  # whatever the user's functions hold
         why = str(error).partition("\n")[0].rstrip(".")
-        raise InputError(f"{agent.name} cannot be sent to other processes: {why}.") from None
+        raise NotSentError(f"{agent.name} cannot be sent to other processes: {why}.") from None
