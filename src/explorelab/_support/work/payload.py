@@ -67,7 +67,14 @@ def _settings() -> tuple[dict[str, Any], bool]:
     import jax
 
     put_whole()
-    return {name: getattr(jax.config, name) for name in SETTINGS if hasattr(jax.config, name)}, jax.config.jax_enable_x64
+    return {name: _value(name) for name in SETTINGS}, jax.config.jax_enable_x64
+
+
+def _value(name: str) -> Any:
+    """A setting of JAX, not all of which are attributes."""
+    import jax
+
+    return getattr(jax.config, name) if hasattr(jax.config, name) else jax.config.values.get(name)
 
 
 def perform(sent: bytes) -> bytes:
@@ -93,7 +100,7 @@ def _done(sent: Sent) -> object:
 
     put_whole()
     for name, value in sent.settings.items():
-        if getattr(jax.config, name) != value:
+        if _value(name) != value:
             jax.config.update(name, value)
     with jax.enable_x64(sent.x64):
         function, arguments = pickle.loads(sent.unit)

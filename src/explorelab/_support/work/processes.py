@@ -49,7 +49,8 @@ class Workers(Executor):
     def end(self) -> None:
         """End the processes at once, whatever they do."""
         self._ours.close()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        # That is quick, as they all end now; what the pool holds of the system is given back with it.
+        self._pool.shutdown(wait=True, cancel_futures=True)
         self._theirs.close()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -117,7 +117,8 @@ def results[Out](
             answers = distributed(function, [(i, each[i]) for i in todo], now.executor)
         else:
             answers = _here(function, [(i, each[i]) for i in todo], first_alone, threads)
-        bar.advance(len(each) - len(todo))
+        if len(todo) < len(each):
+            bar.advance(len(each) - len(todo))
         try:
             for i in range(len(each)):
                 while found[i] is NOTHING:
