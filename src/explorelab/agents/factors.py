@@ -188,6 +188,8 @@ class Agent:
     """What a user declared about parameters of their own; those of the package are in its table."""
     origin: str = ""
     """The file of a user's own agent, with its name there if that is known: my_model.py:two_rates."""
+    file_sha256: str = ""
+    """The SHA-256 of that file when it was read, if it was read for this agent."""
     own: bool = True
     """Whether it is a user's own: the package knows nothing of its parts."""
 

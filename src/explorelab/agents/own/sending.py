@@ -30,7 +30,7 @@ def reduced(agent: Agent) -> tuple[Callable[..., Agent], tuple[Any, ...]]:
     if ".py:" in agent.origin:
         file, _, name = agent.origin.partition(".py:")
         path = Path(f"{file}.py").resolve()
-        return by_file, (agent.name, agent.origin, str(path), name, digest(str(path)), given)
+        return by_file, (agent.name, agent.origin, str(path), name, agent.file_sha256 or digest(str(path)), given)
     return by_value, (_with_functions(agent),)
 
 
