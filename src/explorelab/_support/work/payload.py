@@ -99,9 +99,11 @@ def _done(sent: Sent) -> object:
     import jax
 
     put_whole()
-    for name, value in sent.settings.items():
-        if _value(name) != value:
-            jax.config.update(name, value)
+    others = {name: value for name, value in sent.settings.items() if _value(name) != value}
+    for name, value in others.items():
+        jax.config.update(name, value)
+    if others:  # programs compiled under other settings give other bits
+        jax.clear_caches()
     with jax.enable_x64(sent.x64):
         function, arguments = pickle.loads(sent.unit)
         return function(*arguments)
