@@ -106,11 +106,11 @@ def test_what_does_not_fit_is_told_in_one_line(folder: Path) -> None:
     assert not (folder / "new").exists()
 
 
-def test_an_interrupted_forecast_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_forecast_leaves_no_results(tmp_path: Path) -> None:
     xl.write_choices(population(n=60, horizon=8), tmp_path / "choices.csv")
     before = sorted(path.name for path in tmp_path.iterdir())
     files = ["--csv", "f.csv", "--figure", "f.png"]
     done = interrupted("forecast", "choices.csv", "--agent", "win-stay-lose-shift", *SMALL, *files, cwd=tmp_path)
     assert done.returncode == 130
-    assert done.stderr.strip().endswith("interrupted; nothing was written.")
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert done.stderr.strip().endswith("--resume goes on from there.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "f.csv.parts"])
