@@ -38,7 +38,7 @@ def seconds_on(processes: int, n: int) -> tuple[float, Any]:
 
 
 def sent(n: int) -> list[dict[str, Any]]:
-    """For every kind of unit in some examples: bytes there and back, and milliseconds to write them and to do the work."""
+    """Every kind of unit in examples: bytes there and back, and the processor's milliseconds to write it and to do it."""
     import explorelab as xl
     from bench.people import population
     from explorelab._support.work import distributing
@@ -50,11 +50,11 @@ def sent(n: int) -> list[dict[str, Any]]:
 
     def noted(function: Any, units: Any, executor: object) -> Any:
         for i, arguments in units:
-            began = time.perf_counter()
+            began = time.process_time()
             there = payload(function, arguments)
-            packed = time.perf_counter()
+            packed = time.process_time()
             back = perform(there)
-            done = time.perf_counter()
+            done = time.process_time()
             rows.setdefault(what, []).append((len(there), len(back), (packed - began) * 1e3, (done - packed) * 1e3))
             yield i, opened(back)
 
