@@ -112,5 +112,6 @@ def test_an_interrupted_forecast_leaves_no_results(tmp_path: Path) -> None:
     files = ["--csv", "f.csv", "--figure", "f.png"]
     done = interrupted("forecast", "choices.csv", "--agent", "win-stay-lose-shift", *SMALL, *files, cwd=tmp_path)
     assert done.returncode == 130
-    assert done.stderr.strip().endswith("--resume goes on from there.")
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "f.csv.parts"])
+    left = [path.name for path in tmp_path.iterdir() if path.name not in before]
+    assert left in ([], ["f.csv.parts"])
+    assert done.stderr.strip().endswith("--resume goes on from there." if left else "interrupted; nothing was written.")

@@ -147,5 +147,6 @@ def test_an_interrupted_fit_leaves_what_it_had_finished_and_nothing_else(people,
     before = sorted(path.name for path in tmp_path.iterdir())
     done = interrupted("fit", "choices.csv", "--agent", "win-stay-lose-shift", "--starts", "60", cwd=tmp_path)
     assert done.returncode == 130
-    assert done.stderr.strip().endswith("--resume goes on from there.")
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "fit.nc.parts"])
+    left = [path.name for path in tmp_path.iterdir() if path.name not in before]
+    assert left in ([], ["fit.nc.parts"])
+    assert done.stderr.strip().endswith("--resume goes on from there." if left else "interrupted; nothing was written.")
