@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 
@@ -16,8 +17,8 @@ from tests.support.command_line import explorelab
 from tests.support.people import population
 from tests.support.work_to_do import Cluster, cluster, noted, where
 
-pytest.importorskip("distributed")
 pytestmark = [
+    pytest.mark.skipif(find_spec("distributed") is None, reason="needs explorelab[dask]"),
     pytest.mark.quick_programs,
     # Of Dask's own making.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
