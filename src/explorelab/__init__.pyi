@@ -1,4 +1,5 @@
 from . import agents, tasks, theory
+from ._support.work.processes import workers
 from .agents import Agent
 from .agents.own.compose import agent
 from .agents.own.declared import parameter
@@ -84,6 +85,7 @@ __all__ = [
     "simulate_team",
     "tasks",
     "theory",
+    "workers",
     "write_choices",
     "write_psych201",
     "write_report",

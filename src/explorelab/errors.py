@@ -18,6 +18,10 @@ class InterruptedByUserError(ExplorelabError):
     """The user interrupted the work."""
 
 
+class NotSentError(ExplorelabError):
+    """Work cannot be sent to other processes or kept in a folder; the message says what stands in the way."""
+
+
 class PrecisionWarning(UserWarning):
     """A simulation's precision may not be enough for its numbers."""
 

@@ -142,10 +142,11 @@ def test_bad_input_is_one_sentence_and_status_2(folder, arguments, said):
     assert sorted(folder.iterdir()) == before
 
 
-def test_an_interrupted_fit_leaves_nothing(people, tmp_path):
+def test_an_interrupted_fit_leaves_what_it_had_finished_and_nothing_else(people, tmp_path):
     write_choices(repeated(people, np.tile(np.arange(10), 40)), tmp_path / "choices.csv")
     before = sorted(path.name for path in tmp_path.iterdir())
     done = interrupted("fit", "choices.csv", "--agent", "win-stay-lose-shift", "--starts", "60", cwd=tmp_path)
     assert done.returncode == 130
-    assert done.stderr.strip().endswith("interrupted; nothing was written.")
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    left = [path.name for path in tmp_path.iterdir() if path.name not in before]
+    assert left in ([], ["fit.nc.parts"])
+    assert done.stderr.strip().endswith("--resume goes on from there." if left else "interrupted; nothing was written.")

@@ -133,6 +133,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "with_costs": ([TASK], {}),
         "with_habits": ([xl.agents.stochastic_ucl(temperature=1.0), "lapse"], {}),
         "with_noise": ([TASK, 1.0], {}),
+        "workers": ([1], {}),
         "write_psych201": ([choices, folder / "prompts.jsonl"], {}),
         "write_choices": ([choices, folder / "again.csv"], {}),
     }

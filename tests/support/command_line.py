@@ -129,3 +129,27 @@ def _run(commands: list[list[str]], cwd: str, folder: str) -> None:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
+
+
+def killed(n_parts: int, *arguments: object, cwd: Path) -> None:
+    """Run `explorelab` with these arguments, and kill it once it has kept so many finished parts."""
+    process = FORKING.Process(target=_until_killed, args=(n_parts, list(map(str, arguments)), str(cwd)))
+    process.start()
+    process.join(LONGEST_S)
+    assert process.exitcode == -signal.SIGKILL, f"explorelab {arguments} ended with {process.exitcode} before it was killed"
+
+
+def _until_killed(n_parts: int, arguments: list[str], cwd: str) -> None:
+    from explorelab._support.work.finished import Finished
+
+    put, kept = Finished.put, []
+
+    def put_and_count(self: Finished, key: str, result: object) -> None:
+        put(self, key, result)
+        kept.append(key)
+        if len(kept) == n_parts:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Finished.put = put_and_count  # type: ignore[method-assign]
+    with tempfile.TemporaryDirectory() as folder:
+        _run([arguments], cwd, folder)

@@ -4,6 +4,8 @@ LONGEST = (
     "simulation/test_simulate.py",
     "fitting/bayes/test_hierarchical.py",
     "contract/test_precision.py",
+    "cli/test_resuming.py",
+    "contract/test_long_work.py",
     "simulation/test_against_reference.py",
     "contract/test_likelihood.py",
     "fitting/test_fit.py",
@@ -19,5 +21,7 @@ LONGEST = (
     "simulation/test_numbers_to_expect.py",
     "contract/test_own_parts.py",
     "theory/test_growth.py",
+    "_support/work/test_units.py",
+    "_support/work/test_cluster.py",
 )
 """The longest first. They begin first, so that none runs alone at the end."""

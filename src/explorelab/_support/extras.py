@@ -10,6 +10,7 @@ from explorelab.errors import ExplorelabError
 EXTRAS = {
     "study": ("alembic", "babel", "fastapi", "httpx", "markdown_it", "sqlalchemy", "tomlkit", "uvicorn"),
     "bayes": ("arviz_base", "arviz_stats", "numpyro"),
+    "dask": ("distributed",),
     "parquet": ("pyarrow",),
     "postgresql": ("psycopg",),
 }

@@ -5,11 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+
+_HELD_TO: ContextVar[int | None] = ContextVar("held_to", default=None)
 
 
 def cores() -> int:
-    """Number of cores that this process may use, which can be fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Number of cores that this process may use, which can be fewer than the machine has; fewer yet where it is held to."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(own, _HELD_TO.get() or own)
+
+
+@contextmanager
+def held_to(n: int) -> Iterator[None]:
+    """Within this context, work takes no more than so many cores: others work beside it."""
+    before = _HELD_TO.set(n)
+    try:
+        yield
+    finally:
+        _HELD_TO.reset(before)
 
 
 def in_order[Item, Out](
@@ -27,7 +42,8 @@ def in_order[Item, Out](
     under_way: list[Future[Out]] = []
     try:
         for item in items:
-            under_way.append(pool.submit(work, item))
+            # What is true in this context (cores that may be used, the unit that is worked on) is true in the thread.
+            under_way.append(pool.submit(copy_context().run, work, item))
             # One more than the number of workers, so that none waits while the caller takes a result.
             if len(under_way) > workers:
                 yield under_way.pop(0).result()

@@ -188,6 +188,8 @@ class Agent:
     """What a user declared about parameters of their own; those of the package are in its table."""
     origin: str = ""
     """The file of a user's own agent, with its name there if that is known: my_model.py:two_rates."""
+    file_sha256: str = ""
+    """The SHA-256 of that file when it was read, if it was read for this agent."""
     own: bool = True
     """Whether it is a user's own: the package knows nothing of its parts."""
 
@@ -200,6 +202,18 @@ class Agent:
                 raise unknown_name(f"parameter of {self.name}", name, self.params)
         numbers = {name: np.asarray(value, float) for name, value in values.items()}
         return replace(self, params={**self.params, **numbers}, given={**self.given, **values})
+
+    def __reduce__(self) -> tuple[Callable[..., Agent], tuple[Any, ...]]:
+        """To other processes it goes by name, by its file, or with its functions."""
+        from explorelab.agents.own.sending import reduced
+
+        return reduced(self)
+
+    def __copy__(self) -> Agent:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Agent:
+        return self
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={_short(value)}' for name, value in self.given.items())})"

@@ -24,7 +24,7 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
-from explorelab._support.toml_file import SettingError, read_toml, shown, told_where
+from explorelab._support.toml.toml_file import SettingError, read_toml, shown, told_where
 from explorelab.choices.checks.column_names import COLUMNS
 from explorelab.choices.checks.gaps import GAPS, REFUSED
 from explorelab.choices.table import PLAYERS, Layout

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from explorelab._support.written_numbers import DIGITS
-from explorelab.cli.options import NAMED, AsJson, Data, Seed, Task, check_targets, long_work, one_agent
+from explorelab.cli.options import NAMED, AsJson, Data, Seed, Task, check_targets, long_work, one_agent, option_groups
+from explorelab.cli.work_flags import WorkFlags, shared_work
 
 Points = Annotated[int, typer.Option(help="Number of points that carry each person's posterior.")]
 
@@ -65,6 +66,7 @@ def assess(
         print(f"Wrote {page}")
 
 
+@option_groups
 def forecast(
     data: Data,
     task: Task = None,
@@ -80,6 +82,8 @@ def forecast(
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write each person's nats and R² as a table.")] = None,
     as_json: AsJson = False,
+    *,
+    work: WorkFlags,
 ) -> None:
     """Foretell each choice of people never seen before from their own earlier ones, and report how well."""
     from explorelab._support.files import write_whole
@@ -91,8 +95,9 @@ def forecast(
 
     check_targets(csv, figure=figure)
     choices = read_choices(data, task)
-    with long_work():
-        found = run(choices, one_agent(agent), n_folds=folds, n_points=points, n_starts=starts, seed=seed)
+    how: dict[str, Any] = {"n_folds": folds, "n_points": points, "n_starts": starts, "seed": seed}
+    with shared_work(work, "forecast", csv or figure) as how_done:
+        found = run(choices, one_agent(agent), **how, **how_done)
     if csv is not None:
         table = found[[name for name in found.data_vars if found[name].dims == ("participant",)]].to_dataframe()
         write_whole(csv, lambda path: table.reset_index().to_csv(path, index=False, float_format=DIGITS))

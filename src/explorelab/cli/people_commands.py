@@ -21,8 +21,10 @@ from explorelab.cli.options import (
     check_targets,
     long_work,
     one_agent,
+    option_groups,
     several_agents,
 )
+from explorelab.cli.work_flags import WorkFlags, shared_work
 from explorelab.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ def phenotypes(
         choices_tables.show_phenotypes(result)
 
 
+@option_groups
 def fit(
     data: Data,
     task: Task = None,
@@ -147,6 +150,8 @@ def fit(
     out: Annotated[Path, typer.Option(help="File for the fit (netCDF).")] = Path("fit.nc"),
     csv: Annotated[Path | None, typer.Option(help="Also write each person's estimates to this file.")] = None,
     as_json: AsJson = False,
+    *,
+    work: WorkFlags,
 ) -> None:
     """Fit an agent to every participant and save the estimates with their uncertainty."""
     from explorelab._support.files import write_whole
@@ -167,14 +172,14 @@ def fit(
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "n_starts": starts, "seed": seed, **given}
     settings |= {"effects": effects, "shared": _list(shared)}
-    try:
-        with long_work():
-            tree = run(choices, one_agent(agent), method, **settings)  # type: ignore[arg-type]
-    except ConvergenceError as failed:
-        if not keep:
-            _set_aside(failed, out)
-        tree = failed.fit
-    save_fit(tree, out)
+    with shared_work(work, "fit", out) as how_done:
+        try:
+            tree = run(choices, one_agent(agent), method, **settings, **how_done)  # type: ignore[arg-type]
+        except ConvergenceError as failed:
+            if not keep:
+                _set_aside(failed, out)
+            tree = failed.fit
+        save_fit(tree, out)
     if csv is not None:
         write_whole(csv, lambda path: estimates_table(tree).to_csv(path, index=False, float_format=DIGITS))
     if as_json:
@@ -196,6 +201,7 @@ def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
     )
 
 
+@option_groups
 def compare(
     data: Data,
     task: Task = None,
@@ -213,6 +219,8 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="Write the full result as netCDF.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write each person's criteria as a table.")] = None,
     as_json: AsJson = False,
+    *,
+    work: WorkFlags,
 ) -> None:
     """Compare agents: which describes each person, and the group, best."""
     from explorelab._support.files import write_whole
@@ -225,10 +233,10 @@ def compare(
     check_targets(out, csv)
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"criterion": criterion, "method": method, "within": within, "n_starts": starts, "seed": seed}
-    with long_work():
-        tree = run(choices, several_agents(agents), **settings)
-    if out is not None:
-        save_fit(tree, out)
+    with shared_work(work, "compare", out) as how_done:
+        tree = run(choices, several_agents(agents), **settings, **how_done)
+        if out is not None:
+            save_fit(tree, out)
     if csv is not None:
         people = tree["people"].to_dataset()
         write_whole(csv, lambda path: people.to_dataframe().reset_index().to_csv(path, index=False, float_format=DIGITS))
@@ -238,6 +246,7 @@ def compare(
         fit_tables.show_comparison(tree)
 
 
+@option_groups
 def report(
     data: Data,
     task: Task = None,
@@ -259,6 +268,8 @@ def report(
     figures: Annotated[
         Path | None, typer.Option(help="Folder for figures and tables; default: OUT's name plus _files.")
     ] = None,
+    *,
+    work: WorkFlags,
 ) -> None:
     """Write a one-page report: data, regret, fits, comparison, recovery, predictions, and a methods text to paste."""
     from explorelab.report.make import write_report as make
@@ -267,8 +278,8 @@ def report(
     reported = None if agent is None else one_agent(agent)
     how: dict[str, Any] = {"task": task, "agents": compared, "agent": reported, "method": method, "within": within}
     how |= {"effects": effects, "n_starts": starts, "seed": seed, "quick": quick, "figures": figures}
-    with long_work():
-        page = make(data, out, **how)
+    with shared_work(work, "report", out) as how_done:
+        page = make(data, out, **how, **how_done)
     print(f"Wrote {page}")
 
 

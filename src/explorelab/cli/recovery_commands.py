@@ -17,8 +17,10 @@ from explorelab.cli.options import (
     check_targets,
     long_work,
     one_agent,
+    option_groups,
     several_agents,
 )
+from explorelab.cli.work_flags import WorkFlags, shared_work
 
 if TYPE_CHECKING:
     from explorelab.cli.recovery_runs import Refit
@@ -34,6 +36,7 @@ def _of_fit(agent: str | None) -> str | None:
     return None if agent is None else one_agent(agent)
 
 
+@option_groups
 def recover(
     data: Annotated[
         Path | None, typer.Option(help="Choices whose blocks the simulated people play; default: those of the fit.")
@@ -55,6 +58,8 @@ def recover(
     out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw the result (.png, .svg or .pdf).")] = None,
     as_json: AsJson = False,
+    *,
+    work: WorkFlags,
 ) -> None:
     """Simulate people with known parameters, refit them, and report how well parameters (or models) are recovered."""
     from explorelab.choices.reading import read_choices
@@ -63,8 +68,8 @@ def recover(
     fit = recovery_runs.loaded(like)
     check_targets(out, figure=figure)
     choices = read_choices(data if data is not None else recovery_runs.source_of(fit), task)
-    how: Refit = {"n_starts": starts, "noise": noise, "seed": seed}
-    with long_work():
+    with shared_work(work, "recover", out) as how_done:
+        how: Refit = {"n_starts": starts, "noise": noise, "seed": seed, **how_done}  # type: ignore[typeddict-item]
         if agents is None:
             wanted = None if agent is None else one_agent(agent)
             found = recovery_runs.recover(choices, wanted, fit, n, method, **how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypedDict, Unpack
@@ -37,11 +38,13 @@ class Found(NamedTuple):
 
 
 class Refit(TypedDict):
-    """How people are simulated, and agents fitted to them."""
+    """How people are simulated, and agents fitted to them, and who does it."""
 
     n_starts: int
     noise: str
     seed: int
+    executor: Executor | None
+    resume: Path | None
 
 
 class Simulated(TypedDict):

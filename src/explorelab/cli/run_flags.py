@@ -16,7 +16,7 @@ from explorelab.errors import InputError
 
 if TYPE_CHECKING:
     from explorelab._support.checks import Unchecked
-    from explorelab._support.toml_file import TomlTable
+    from explorelab._support.toml.toml_file import TomlTable
     from explorelab.simulation.run_file import RunSettings
 
 

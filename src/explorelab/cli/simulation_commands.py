@@ -10,6 +10,7 @@ import typer
 
 from explorelab.cli.options import AsJson, check_targets, long_work, option_groups
 from explorelab.cli.run_flags import AgentFlags, Horizon, RunFlags, TaskFlags, Times, settings_from
+from explorelab.cli.work_flags import WorkerFlags, shared_work
 
 
 def register(app: typer.Typer) -> None:
@@ -52,14 +53,15 @@ def simulate(
     csv: Annotated[Path | None, typer.Option(help="Write means and standard errors over time as a table.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw regret with its bounds (.png, .svg or .pdf).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the full data set as netCDF.")] = None,
+    work: WorkerFlags,
 ) -> None:
     """Simulate agents on a task and report regret, transitions, transition cost and visits."""
     from explorelab.cli import simulation_runs
 
     settings = settings_from(agent, task, run, sweep, agents)
     check_targets(csv, save, figure=figure)
-    with long_work():
-        played = simulation_runs.play(settings, few_times=as_json, statistics=save is None)
+    with shared_work(work, "simulate") as how_done:
+        played = simulation_runs.play(settings, few_times=as_json, statistics=save is None, **how_done)
     simulation_runs.deliver(played, csv, figure, save, as_json)
 
 

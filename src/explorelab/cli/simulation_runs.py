@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,13 +32,14 @@ class Played(NamedTuple):
     swept: bool
 
 
-def play(settings: RunSettings, *, few_times: bool, statistics: bool) -> Played:
+def play(settings: RunSettings, *, few_times: bool, statistics: bool, executor: Executor | None = None) -> Played:
     """Simulate; by default `few_times` reports at only a few times, and `statistics` keeps no replicates."""
     agent, task, how = build_agents(settings.agent), build_task(settings.task), check_run(settings.run)
     if few_times:
         how = {"times": _few_times(how["horizon"]), "visits": "times"} | how
     if statistics:
         how = {"keep": "statistics"} | how
+    how = {**how, "executor": executor}
     with warnings.catch_warnings(), settings.told_where():
         # The result carries the note on precision, and it is printed with it.
         warnings.simplefilter("ignore", PrecisionWarning)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 import xarray as xr
 
@@ -19,7 +21,7 @@ from explorelab.fitting.known import fitted_of, known_from_fit
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import Model
 from explorelab.fitting.search.solve import limits
-from explorelab.fitting.spaces import Origin, Space
+from explorelab.fitting.spaces import Axis, Origin, Space
 from explorelab.tasks import Task
 
 LEAST_VAR = 1e-12
@@ -59,6 +61,15 @@ class Scene(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """The free parameters."""
         return tuple(dimension.name for dimension in self.space)
+
+    def __reduce__(self) -> tuple[Callable[..., Scene], tuple[Any, ...]]:
+        """To other processes, with the agent alone, which brings its rule, and with NumPy's arrays."""
+        numbers = jax.tree.map(np.asarray, self.numbers)
+        return _sent, (self.agent, self.model.axes, self.model.n_arms, self.space, self.layout, numbers)
+
+
+def _sent(agent: Agent, axes: tuple[Axis, ...], n_arms: int, space: Space, layout: Layout, numbers: Numbers) -> Scene:
+    return Scene(agent, Model(agent.rule, axes, n_arms), space, layout, numbers)
 
 
 def scene_of(choices: Choices, agent: str | Agent | None, group: xr.DataTree | None) -> Scene:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.checks import Variables
 from explorelab._support.door import door
+from explorelab._support.work.units import long_work
 from explorelab._support.written_numbers import Json
 from explorelab.agents import Agent
 from explorelab.agents.agent_names import check_together, labelled
@@ -29,6 +32,7 @@ CRITERIA = ("cv", "bic", "aic")
 
 
 @door
+@long_work
 def compare(
     choices: Choices,
     agents: Sequence[str | Agent] | Mapping[str, str | Agent],
@@ -40,6 +44,8 @@ def compare(
     n_starts: int = 10,
     seed: int = 0,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> xr.DataTree:
     """Fit several agents to the same people and find which describes each of them best.
 
@@ -68,6 +74,11 @@ def compare(
         Same seed, same result.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     """
     named = _named(agents)
     check_choices(choices)

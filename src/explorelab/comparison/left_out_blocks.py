@@ -10,7 +10,9 @@ under the remaining uncertainty about the parameters.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from scipy.special import logsumexp
 
 from explorelab._support import checks
 from explorelab._support.door import door
+from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
@@ -79,6 +82,7 @@ def _known(choices: Choices) -> str:
 
 
 @door
+@long_work
 def cross_validate(
     choices: Choices,
     agent: str | Agent = "stochastic-ucl",
@@ -92,6 +96,8 @@ def cross_validate(
     draws: int = 64,
     seed: int = 0,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> xr.DataTree:
     """How well an agent predicts blocks that it was not fitted to.
 
@@ -119,6 +125,11 @@ def cross_validate(
         Same seed, same result.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     """
     checks.one_of("method", method, dict.fromkeys(("ml", "map", "em"), 0))
     n_starts = checks.whole("n_starts", n_starts, at_least=1, at_most=checks.MANY)

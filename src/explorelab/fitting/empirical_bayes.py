@@ -24,7 +24,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature
 from explorelab.fitting.results import covariances, on_natural_scale
-from explorelab.fitting.search.best import Best, best_of_starts, with_prior
+from explorelab.fitting.search.best import Best, fit_each, with_prior
 from explorelab.fitting.search.optimise import CLOSE, Minimum, Status
 from explorelab.fitting.search.solve import Ending, curved, endings, limits, minimised, problems
 
@@ -95,9 +95,7 @@ def fit_group(
     member = np.zeros(len(row_lists), int) if sets is None else np.asarray(sets)
     if len(row_lists) < 2:
         raise InputError(ONE_PERSON)
-    each = with_prior(fitted, row_lists, prior=True)
-    best = best_of_starts(fitted, each, starts, seed, "fitting", progress)
-    ending = endings(fitted, each, best.z, progress)
+    _, best, ending = fit_each(fitted, row_lists, True, starts, seed, progress)
     group = _Group(fitted, row_lists, member, best.z, covariances(ending.information, ending.information)[0], progress)
     group.status = best.status.copy()
     moved = [group.round(f"group, round {round_ + 1}", tolerance) for round_ in range(rounds) if group.learning.any()]

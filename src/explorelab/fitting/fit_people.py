@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
@@ -16,6 +17,7 @@ from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab._support.files import check_writable, read_tree, write_whole
+from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
@@ -53,6 +55,7 @@ class MethodSettings(TypedDict, total=False):
 
 
 @door
+@long_work
 def fit(
     choices: Choices,
     agent: str | Agent = "stochastic-ucl",
@@ -66,6 +69,8 @@ def fit(
     n_starts: int = 10,
     seed: int = 0,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
     **settings: Unpack[MethodSettings],
 ) -> xr.DataTree:
     """Fit an agent to every participant.
@@ -102,6 +107,11 @@ def fit(
         Same seed, same result.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     **settings
         For "em": rounds, tolerance. For "nuts": chains, draws, warmup, target_accept, max_tree_depth, correlated,
         on_failure.

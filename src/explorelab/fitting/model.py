@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.effects.effect_design import Design
 from explorelab.fitting.likelihood import blocks_of, ways_of
 from explorelab.fitting.objective import Data, Model, parameters_of_beliefs
-from explorelab.fitting.spaces import Changes, Space, axes_of, origin_of, space_for, units_of
+from explorelab.fitting.spaces import Axis, Changes, Space, axes_of, origin_of, space_for, units_of
 
 
 class Fitted(NamedTuple):
@@ -35,6 +35,15 @@ class Fitted(NamedTuple):
     """Search range of each free parameter."""
     design: Design | None = None
     """How parameters depend on conditions; None if they do not."""
+
+    def __reduce__(self) -> tuple[Callable[..., Fitted], tuple[Any, ...]]:
+        """To other processes, with the agent alone, which brings its rule, and with NumPy's arrays."""
+        data = jax.tree.map(np.asarray, self.data)
+        return _sent, (self.agent, self.model.axes, self.model.n_arms, data, self.space, self.design)
+
+
+def _sent(agent: Agent, axes: tuple[Axis, ...], n_arms: int, data: Data, space: Space, design: Design | None) -> Fitted:
+    return Fitted(agent, Model(agent.rule, axes, n_arms), data, space, design)
 
 
 def prepare(

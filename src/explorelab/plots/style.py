@@ -256,6 +256,10 @@ def save(figure: Figure, data: pd.DataFrame, stem: Path) -> SavedFigure:
     return files
 
 
+UNDATED: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""What leaves out when a figure was made."""
+
+
 def check_format(path: Path) -> None:
     """Raise if a figure cannot be written to this file."""
     if path.suffix.lower() not in FORMATS:
@@ -263,8 +267,9 @@ def check_format(path: Path) -> None:
 
 
 def write_figure(draw: Callable[[], Drawing], path: Path, dpi: int = 300) -> None:
-    """Write what `draw()` draws as .png, .svg or .pdf."""
+    """Write what `draw()` draws as .png, .svg or .pdf; the same figure gives the same bytes."""
     check_format(path)
+    kind = path.suffix.lower()[1:]
     with style():
         figure = draw().figure
-        write_whole(path, lambda beside: figure.savefig(beside, format=path.suffix.lower()[1:], dpi=dpi))
+        write_whole(path, lambda beside: figure.savefig(beside, format=kind, dpi=dpi, metadata=UNDATED.get(kind)))

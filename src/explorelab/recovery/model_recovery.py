@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.checks import Variables
 from explorelab._support.door import door
+from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.agents.agent_names import check_together, labelled
 from explorelab.choices.table import Choices
@@ -39,6 +42,7 @@ class Setting(NamedTuple):
 
 
 @door
+@long_work
 def recover_models(
     choices: Choices,
     agents: Sequence[str | Agent],
@@ -53,6 +57,8 @@ def recover_models(
     noise: str = "gaussian",
     seed: int = 0,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> xr.Dataset:
     """How often the best-fitting agent is the one that made the choices, on these blocks (or `blank_choices`).
 
@@ -92,6 +98,11 @@ def recover_models(
         Same seed, same result.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     """
     n_data_sets = checks.whole("n_data_sets", n_data_sets, at_least=1, at_most=checks.MANY)
     n_people = checks.whole("n_people", n_people, at_least=1, at_most=checks.MANY)

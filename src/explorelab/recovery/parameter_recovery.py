@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from explorelab._support import checks
 from explorelab._support.checks import Floats, Variables
 from explorelab._support.door import door
 from explorelab._support.rounding import spread
+from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.agents.factors import Argument
 from explorelab.choices.table import Choices
@@ -27,6 +30,7 @@ from explorelab.regret.clusters import wilson
 
 
 @door
+@long_work
 def recover_parameters(
     choices: Choices,
     agent: str | Agent | None = None,
@@ -42,6 +46,8 @@ def recover_parameters(
     noise: str = "gaussian",
     seed: int = 0,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> xr.Dataset:
     """How well the parameters of simulated people, who play these blocks (or `blank_choices`), are recovered.
 
@@ -77,6 +83,11 @@ def recover_parameters(
         Same seed, same result.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     """
     n_people, seed = (
         checks.whole("n_people", n_people, at_least=4, at_most=checks.MANY),

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from explorelab._support.counted import counted
+from explorelab._support.work import units
 from explorelab.agents import Agent
 from explorelab.choices.conditions import Sorted, sorted_columns
 from explorelab.choices.reading import CheckReport
@@ -153,8 +154,9 @@ def analysed(
 def _phenotypes(choices: Choices, settings: Settings, progress: bool | None) -> tuple[xr.Dataset, xr.Dataset]:
     from explorelab.regret.phenotypes import label_phenotypes
 
-    raw = label_phenotypes(choices, "raw", settings.n_bootstrap, seed=settings.seed, progress=progress)
-    return raw, label_phenotypes(choices, "log-log", settings.n_bootstrap, seed=settings.seed, progress=progress)
+    label = partial(units.once, label_phenotypes, choices)
+    raw = label("raw", settings.n_bootstrap, seed=settings.seed, progress=progress)
+    return raw, label("log-log", settings.n_bootstrap, seed=settings.seed, progress=progress)
 
 
 def _advice(choices: Choices, phenotypes: xr.Dataset | None) -> AdviceEffect | None:
@@ -225,8 +227,8 @@ def _predicted(
     from explorelab.recovery.predictive import predictive_check
 
     check = partial(
-        predictive_check, choices, settings.models[main], fit, settings.n_copies, settings.seed, noise=settings.noise,
-        progress=progress,
+        units.once, predictive_check, choices, settings.models[main], fit, settings.n_copies, settings.seed,
+        noise=settings.noise, progress=progress,
     )  # fmt: skip
     return check(), check(uncertain=False)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
 from explorelab._support.door import door
 from explorelab._support.progress import steps
 from explorelab._support.whole_folders import nearest_folder, workshop
+from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.agents.own.model_file import digest
 from explorelab.agents.own.saved import origin_of, written
@@ -29,6 +31,7 @@ from explorelab.report.section import Section
 
 
 @door
+@long_work
 def write_report(
     choices: Choices | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: Path | str = "report.html",
@@ -44,6 +47,8 @@ def write_report(
     quick: bool = False,
     figures: Path | str | None = None,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Path:
     """Write a report on people's choices as one self-contained HTML file and return its path.
 
@@ -80,6 +85,11 @@ def write_report(
         Folder for figures and tables; by default the page's name plus _files.
     progress
         Whether to show progress; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     """
     place = place_for(out, figures)
     read, check, paths = _read(choices, task)

@@ -61,14 +61,23 @@ def working_memory(device: jax.Device, default: int) -> int:
 
 
 def cut(
-    rule: Rule, plan: Plan, belief_numbers: int, n_settings: int, replicates: int, budget_bytes: int, device: jax.Device
+    rule: Rule,
+    plan: Plan,
+    belief_numbers: int,
+    n_settings: int,
+    replicates: int,
+    budget_bytes: int,
+    device: jax.Device,
+    elsewhere: bool = False,
 ) -> Cut:
     """The batch, unit, tile and workers for this work, given how many numbers a belief holds.
+
+    If it is done `elsewhere`, by nobody knows how many workers, tiles are only as large as memory and patience allow.
 
     Batch and unit depend only on the work, never on the budget or the cores, so neither of these changes the results.
     """
     on_cpu = device.platform == "cpu"
-    workers = cores() if on_cpu else 1
+    workers = cores() if on_cpu and not elsewhere else 1
     unit = min(UNIT if on_cpu else GPU_UNIT, _power_of_two_from(replicates))
     wide = min(CACHE_NUMBERS // belief_numbers, WIDEST_BATCH)
     batch = max(1, _power_of_two_up_to(min(wide, replicates // 2))) if on_cpu else None

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
-from explorelab._support.toml_file import SettingError, TomlTable, about, read_toml, shown, told_where
+from explorelab._support.toml.toml_file import SettingError, TomlTable, about, read_toml, shown, told_where
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks import Task
 from explorelab.tasks.number_files import read_numbers

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from explorelab._support import checks
 from explorelab._support.checks import Variables
 from explorelab._support.counted import counted
 from explorelab._support.door import door
+from explorelab._support.work.units import long_work
 from explorelab.agents.agent_names import agent_of, check_together, labelled
 from explorelab.agents.factors import Agent, AnyArray, Argument
 from explorelab.agents.parameters import about, check_range
@@ -37,6 +39,7 @@ type Keep = Literal["auto", "statistics", "replicates", "trajectories"]
 
 
 @door
+@long_work
 def simulate(
     agent: str | Agent | Sequence[str | Agent],
     task: Task,
@@ -52,6 +55,7 @@ def simulate(
     device: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    executor: Executor | None = None,
 ) -> xr.Dataset:
     """Simulate agents on a task: regret, reward, transitions, transition cost and visits over independent replicates.
 
@@ -99,6 +103,9 @@ def simulate(
         Memory limit in bytes; by default 1 GiB, or for the computation itself half of a GPU's memory.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
     """
     request = _checked(horizon, n_replicates, seed, times, keep, visits, precision, device, memory)
     sweep = {} if sweep is None else sweep
@@ -131,7 +138,7 @@ def _alone(
     for each in agents:
         check_range({"means": means_of(task, request.horizon), "the task's noise": task.noise.scale, **each.params}, dtype)
     if note.warns:
-        warnings.warn(note.text, PrecisionWarning, stacklevel=4)  # the caller of `simulate`, beyond its door
+        warnings.warn(note.text, PrecisionWarning, stacklevel=5)  # the caller of `simulate`, beyond its two doors
     results = _in_groups(agents, task, request, progress)
     return _dataset(agent, task, request, note.text, names, grid, results)
 

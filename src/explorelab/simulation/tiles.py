@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import jax
 import numpy as np
 import numpy.typing as npt
 
-from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
+from explorelab._support.work import units
 from explorelab.agents.factors import Agent, AnyArray, Params, Pytree, Ways
 from explorelab.simulation import chance, changing_world
-from explorelab.simulation.device import cut, find_device, numbers_in_belief, working_memory
+from explorelab.simulation.device import Cut, cut, find_device, numbers_in_belief, working_memory
 from explorelab.simulation.engine import Plan, Records, World, play_many
 from explorelab.simulation.ordered_sums import Moments, Running
 from explorelab.simulation.precision import counted_from, origin_of
@@ -57,28 +58,44 @@ def run(agents: list[Agent], task: Task, request: Request, progress: bool | None
     arguments = _arguments(agents, task, request)
     first = {name: value[0] for name, value in arguments["settings"].items()}
     belief_numbers = numbers_in_belief(rule, plan, first, Ways(arguments["distances"], arguments["walks"]))
-    division = cut(rule, plan, belief_numbers, len(agents), request.replicates, budget, device)
-
-    def one_tile(begin: int) -> tuple[dict[str, Moments], Records | None]:
-        # In JAX, precision and device are settings of the calling thread, so each worker sets its own. 64 bits are enabled
-        # throughout for the totals; agents compute in the plan's precision.
-        with jax.enable_x64(True), jax.default_device(device):
-            settings, world, keys = _world(arguments, plan)
-            replicates = np.arange(begin, begin + division.tile, dtype=np.uint32)
-            how = (rule, plan, division.batch, division.unit, request.keep != "statistics")
-            played = play_many(*how, settings, world, keys, replicates, np.uint32(request.replicates))
-            return jax.tree.map(np.asarray, played)
-
+    division = cut(rule, plan, belief_numbers, len(agents), request.replicates, budget, device, units.is_elsewhere())
+    how = _How(agents[0], plan, division, request.keep != "statistics", request.replicates, request.device)
     running: dict[str, Running] = {}
     kept: list[Records] = []
     with Progress("simulating", request.replicates, shown=progress) as bar:
-        for sums, records in in_order(one_tile, range(0, request.replicates, division.tile), division.workers):
+        tiles = [(how, arguments, begin) for begin in range(0, request.replicates, division.tile)]
+        for sums, records in units.results(_one_tile, tiles, progress=False, threads=division.workers):
             for name, new in sums.items():
                 running.setdefault(name, Running()).add(new)
             if records is not None:
                 kept.append(records)
             bar.advance(min(division.tile, request.replicates - bar.done))
     return _results(arguments["settings"]["origin"], task, plan, request.replicates, running, kept)
+
+
+class _How(NamedTuple):
+    """How every tile is played."""
+
+    agent: Agent
+    """An agent with the rule of all of them."""
+    plan: Plan
+    division: Cut
+    each: bool
+    """Whether each replicate's curves are kept."""
+    replicates: int
+    device: str
+
+
+def _one_tile(how: _How, arguments: Pytree, begin: int) -> tuple[dict[str, Moments], Records | None]:
+    """The replicates of one tile, from the number `begin`."""
+    # In JAX, precision and device are settings of the calling thread, so each worker sets its own. 64 bits are enabled
+    # throughout for the totals; agents compute in the plan's precision.
+    with jax.enable_x64(True), jax.default_device(find_device(how.device)):
+        settings, world, keys = _world(arguments, how.plan)
+        replicates = np.arange(begin, begin + how.division.tile, dtype=np.uint32)
+        fixed = (how.agent.rule, how.plan, how.division.batch, how.division.unit, how.each)
+        played = play_many(*fixed, settings, world, keys, replicates, np.uint32(how.replicates))
+        return jax.tree.map(np.asarray, played)
 
 
 def _results(

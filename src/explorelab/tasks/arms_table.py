@@ -11,7 +11,7 @@ import numpy as np
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
 from explorelab._support.counted import each_of
-from explorelab._support.toml_file import SettingError, about, shown, text_of
+from explorelab._support.toml.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError
 from explorelab.tasks.change_table import KINDS, TRIAL, changing_task, paths_by
 from explorelab.tasks.number_files import means_for_each, numbers_of, places_of

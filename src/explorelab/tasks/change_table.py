@@ -24,7 +24,7 @@ import numpy as np
 
 from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
-from explorelab._support.toml_file import SettingError, about, shown
+from explorelab._support.toml.toml_file import SettingError, about, shown
 from explorelab.errors import InputError
 from explorelab.tasks.changing import moving, restless, switching, with_blocked, with_forced, with_points
 from explorelab.tasks.horizon_games import horizon_game

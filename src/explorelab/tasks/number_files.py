@@ -15,8 +15,8 @@ import numpy as np
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
 from explorelab._support.counted import counted
-from explorelab._support.toml_file import SettingError, shown
-from explorelab._support.toml_lines import KeyPath
+from explorelab._support.toml.toml_file import SettingError, shown
+from explorelab._support.toml.toml_lines import KeyPath
 from explorelab._support.written_numbers import Json
 from explorelab.errors import InputError
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
-from explorelab._support.toml_file import SettingError, about, shown, text_of
+from explorelab._support.toml.toml_file import SettingError, about, shown, text_of
 from explorelab.errors import InputError, unknown_name
 from explorelab.tasks.arms_table import (
     PLACES,

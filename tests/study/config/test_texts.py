@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorelab._support.toml_lines import lines_of
+from explorelab._support.toml.toml_lines import lines_of
 from explorelab.errors import InputError
 from explorelab.study.config import start_study
 from explorelab.study.config.markdown import to_html

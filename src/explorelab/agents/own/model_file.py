@@ -51,7 +51,8 @@ _READ: dict[tuple[Path, str], ModuleType] = {}
 
 def agent_in_file(place: Place) -> Agent:
     """The agent of that name in the file, tried out; what is wrong with either is said in a sentence."""
-    names = vars(_run(Path(place.file)))
+    sha256, module = _run(Path(place.file))
+    names = vars(module)
     known = [name for name, value in names.items() if isinstance(value, Agent) and not name.startswith("_")]
     if place.name not in names:
         if not known:
@@ -63,16 +64,16 @@ def agent_in_file(place: Place) -> Agent:
         raise InputError(
             f"{place.name} in {place.file} must be an agent, as xl.agent makes one, got {_kind(found)}{others}."
         )
-    return _located(found, f"{place.file}:{place.name}")
+    return _located(found, f"{place.file}:{place.name}", sha256)
 
 
 def _kind(found: object) -> str:
     return "a function" if inspect.isroutine(found) else checks.shown(found)
 
 
-def _located(agent: Agent, origin: str) -> Agent:
+def _located(agent: Agent, origin: str, sha256: str) -> Agent:
     """The agent with where it came from, and a builder if it was composed by hand."""
-    if agent.origin == origin:
+    if agent.origin == origin and agent.file_sha256 == sha256:
         return agent
     if agent.build is None:
         try_out(agent.name, agent.rule, agent.params)
@@ -81,10 +82,10 @@ def _located(agent: Agent, origin: str) -> Agent:
 
     @wraps(build_bare)
     def build(**given: Argument) -> Agent:
-        return replace(build_bare(**given), origin=origin, build=build)
+        return replace(build_bare(**given), origin=origin, file_sha256=sha256, build=build)
 
     build.__signature__ = inspect.signature(build_bare)  # type: ignore[attr-defined]
-    return replace(agent, origin=origin, build=build)
+    return replace(agent, origin=origin, file_sha256=sha256, build=build)
 
 
 def _builder(agent: Agent) -> Callable[..., Agent]:
@@ -105,14 +106,14 @@ def digest(file: str) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest() if Path(file).is_file() else ""
 
 
-def _run(path: Path) -> ModuleType:
-    """The file as a module."""
+def _run(path: Path) -> tuple[str, ModuleType]:
+    """The file as a module, with the SHA-256 of what it was made from."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
     key = (path.resolve(), digest(str(path)))
     if key not in _READ:
         _READ[key] = _module(path, f"explorelab_file_{path.stem}_{key[1][:12]}")
-    return _READ[key]
+    return key[1], _READ[key]
 
 
 def _module(path: Path, name: str) -> ModuleType:

@@ -7,7 +7,9 @@ and a table of how far others moved, without persons or beliefs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,12 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.counted import counted
 from explorelab._support.door import door
-from explorelab._support.parallel import cores, in_order
-from explorelab._support.progress import Progress
+from explorelab._support.work import units
+from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.choices.table import Choices
 from explorelab.companions.forecasting.by_points import foreseen_by_points
-from explorelab.companions.forecasting.folds import Request, folds_of_people, scenes_of_folds
+from explorelab.companions.forecasting.folds import cut_out, folds_of_people, request_for, scenes_of_folds
 from explorelab.companions.forecasting.foreseen import Foreseen
 from explorelab.companions.forecasting.moves_table import moves_table
 from explorelab.companions.posterior import Settings
@@ -35,6 +37,7 @@ from explorelab.fitting.search.best import rows_of_each
 
 
 @door
+@long_work
 def forecast(
     choices: Choices,
     agent: str | Agent = "roving-ucl",
@@ -47,6 +50,8 @@ def forecast(
     n_starts: int = 2,
     seed: int = 0,
     progress: bool | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> xr.Dataset:
     """How well each choice of people never seen before is predicted, one step ahead.
 
@@ -79,6 +84,11 @@ def forecast(
         Same seed, same result.
     progress
         Whether to show a progress bar; by default only on a terminal.
+    executor
+        Where the work is done: any object with the interface of `concurrent.futures`, such as `xl.workers(4)` or a Dask
+        client's `get_executor()`; by default here. The result does not depend on it.
+    resume
+        Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     """
     check_choices(choices)
     choices = informative(choices)
@@ -92,8 +102,7 @@ def forecast(
     )
     fold = folds_of_people(n_people, min(n_folds, n_people), seed)
     n_starts = checks.whole("n_starts", n_starts, at_least=1, at_most=checks.MANY)
-    names = None if free is None else (free,) if isinstance(free, str) else tuple(free)
-    request = Request(choices, agent, names, None if fixed is None else dict(fixed), space, n_starts, seed)
+    request = request_for(choices, agent, free, fixed, space, n_starts, seed)
     scenes, settled = scenes_of_folds(request, fold, progress)
     told = _told(choices, scenes, fold, settings, progress)
     table = np.full(choices.arm.shape, np.nan)
@@ -114,18 +123,17 @@ def _told(
     choices: Choices, scenes: list[Scene], fold: np.ndarray, settings: Settings, progress: bool | None
 ) -> list[Foreseen]:
     """Predictions of everyone, by what is expected of the people in their fold."""
-    blocks, each = blocks_of(choices), rows_of_each(choices)
+    each = rows_of_each(choices)
     most = max(len(rows) for rows in each)
+    people = [(cut_out(choices, rows), scenes[fold[who]], most, settings) for who, rows in enumerate(each)]
+    with single_threaded_algebra():
+        told = list(units.results(_one_told, people, "forecasting", progress, first_alone=True))
+    return [one._replace(rows=rows) for one, rows in zip(told, each, strict=True)]
 
-    def one(who: int) -> Foreseen:
-        return foreseen_by_points(choices, blocks, scenes[fold[who]], each[who], most, settings)
 
-    told = []
-    with single_threaded_algebra(), Progress("forecasting", len(each), progress) as bar:
-        for result in in_order(one, range(len(each)), cores(), first_alone=True):
-            told.append(result)
-            bar.advance()
-    return told
+def _one_told(choices: Choices, scene: Scene, most: int, settings: Settings) -> Foreseen:
+    """Predictions of the one person there is."""
+    return foreseen_by_points(choices, blocks_of(choices), scene, np.arange(choices.n_rows), most, settings)
 
 
 def _result(

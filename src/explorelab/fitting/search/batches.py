@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
-from threadpoolctl import threadpool_limits
 
 from explorelab._support.parallel import cores, in_order
 from explorelab._support.progress import Progress
+from explorelab._support.work.algebra import on_one_thread
 
 PER_CALL = 8
 """Problems in one compiled call on a CPU: an interrupt waits for the current call, and progress is shown after each."""
@@ -51,7 +51,7 @@ def single_threaded_algebra() -> Iterator[None]:
     Every core already has a problem of its own. OpenBLAS, which XLA calls for triangular systems, would wake its own threads
     for each small system and wait for them, which takes 20 times as much processor time on busy cores.
     """
-    with threadpool_limits(limits=1, user_api="blas"):
+    with on_one_thread():
         yield
 
 

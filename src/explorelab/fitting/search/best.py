@@ -10,6 +10,7 @@ import numpy as np
 from explorelab.choices.table import Choices
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.optimise import CLOSE, Minimum, Status
+from explorelab.fitting.search.shares import in_shares
 from explorelab.fitting.search.solve import (
     Ending,
     Problem,
@@ -93,5 +94,13 @@ def fit_each(
 ) -> tuple[Problem, Best, Ending]:
     """The best estimates for each list of rows, and the curvature there."""
     each = with_prior(fitted, row_lists, prior)
+    return each, *_best_and_ending(fitted, each, starts, seed, progress)
+
+
+@in_shares(1, most=128)
+def _best_and_ending(
+    fitted: Fitted, each: Problem, starts: int, seed: int, progress: bool | None = None
+) -> tuple[Best, Ending]:
+    """The best estimates for each problem, and the curvature there."""
     best = best_of_starts(fitted, each, starts, seed, "fitting", progress)
-    return each, best, endings(fitted, each, best.z, progress)
+    return best, endings(fitted, each, best.z, progress)

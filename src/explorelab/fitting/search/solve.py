@@ -16,6 +16,7 @@ from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature, Data, Model, block_log_likelihoods, curvature
 from explorelab.fitting.search.batches import in_calls, mapped
 from explorelab.fitting.search.optimise import Minimum, minimise
+from explorelab.fitting.search.shares import in_shares
 from explorelab.fitting.spaces import Space
 
 
@@ -201,6 +202,7 @@ def screened(fitted: Fitted, each: Problem, points: np.ndarray, progress: bool |
     return np.asarray(in_calls(call, each, "looking for starts", progress))
 
 
+@in_shares(2)
 def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, progress: bool | None = None) -> Minimum:
     """Where the minimisation of every problem (leading axis) ends, from its own start."""
     low, high = searched(fitted)
@@ -212,6 +214,7 @@ def minimised(fitted: Fitted, each: Problem, starts: np.ndarray, label: str, pro
     return in_calls(call, (each, np.clip(starts, low, high)), label, progress)
 
 
+@in_shares(2)
 def curved(fitted: Fitted, each: Problem, z: np.ndarray, label: str, progress: bool | None = None) -> Curvature:
     """The objective of every problem at its own point, with gradient and information."""
 
@@ -222,6 +225,7 @@ def curved(fitted: Fitted, each: Problem, z: np.ndarray, label: str, progress: b
     return in_calls(call, (each, z), label, progress)
 
 
+@in_shares(2)
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
     """Curvature and likelihood of every problem at its minimum, and whether any nearby point is lower."""
     low, high = searched(fitted)
@@ -233,6 +237,7 @@ def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None 
     return in_calls(call, (each, z), "uncertainty", progress)
 
 
+@in_shares(2)
 def bends(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Curvature:
     """The negative log-likelihood alone of every problem at its point, with slope and expected information."""
 
@@ -243,6 +248,7 @@ def bends(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = 
     return in_calls(call, (each, z), "curvature", progress)
 
 
+@in_shares(2)
 def predicted(fitted: Fitted, rows: np.ndarray, points: np.ndarray, progress: bool | None = None) -> np.ndarray:
     """Log-likelihood of each of these blocks at each of its own points (row x point x parameter)."""
 

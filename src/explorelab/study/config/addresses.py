@@ -6,7 +6,7 @@ import os
 import re
 from urllib.parse import urlsplit
 
-from explorelab._support.toml_file import shown
+from explorelab._support.toml.toml_file import shown
 from explorelab.errors import InputError
 from explorelab.study.config.fields import TomlFile
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from explorelab._support import toml_file
 from explorelab._support.checks import Unchecked, is_number
-from explorelab._support.toml_file import PlacedError, Toml, shown
-from explorelab._support.toml_lines import KeyPath
+from explorelab._support.toml import toml_file
+from explorelab._support.toml.toml_file import PlacedError, Toml, shown
+from explorelab._support.toml.toml_lines import KeyPath
 from explorelab.errors import InputError, unknown_name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from explorelab._support.toml_file import SettingError
+from explorelab._support.toml.toml_file import SettingError
 from explorelab.study.config.fields import Table
 from explorelab.tasks import Task, bandit
 from explorelab.tasks.arms_table import PLACES, SOURCES

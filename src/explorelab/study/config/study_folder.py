@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from explorelab._support.toml_file import shown
+from explorelab._support.toml.toml_file import shown
 from explorelab.errors import InputError
 from explorelab.study.config.addresses import database_of, wrong_redirect
 from explorelab.study.config.advice_table import LONGEST, agent_file, group_file, read_advice

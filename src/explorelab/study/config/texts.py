@@ -13,7 +13,7 @@ from pathlib import Path
 from babel import Locale, UnknownLocaleError
 from babel.numbers import format_decimal
 
-from explorelab._support.toml_file import shown
+from explorelab._support.toml.toml_file import shown
 from explorelab.errors import unknown_name
 from explorelab.study.config.design import Payment, Study, Texts
 from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
-from explorelab._support.toml_lines import KeyPath, lines_of
+from explorelab._support.toml.toml_lines import KeyPath, lines_of
 from explorelab.errors import InputError
 
 

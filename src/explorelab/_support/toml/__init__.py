@@ -1,0 +1,1 @@
+"""TOML files, read with the lines that their values stand on."""
