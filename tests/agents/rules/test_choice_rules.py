@@ -1,5 +1,6 @@
 """Choice rules: one contract for every agent, and the paper's conventions at the edges."""
 
+import itertools
 import math
 from functools import partial
 
@@ -111,6 +112,31 @@ def test_nothing_is_drawn_that_has_no_probability(name, outcomes):
         pytest.skip("its probabilities are counted, and rare arms may be missed")
     for case, (log_probs, counts) in outcomes(name):
         assert counts[np.isneginf(log_probs)].sum() == 0, case
+
+
+SCORED = [name for name, build in EVERY_AGENT.items() if build().rule.choice.scores is not None]
+
+
+def test_some_rule_has_scores_of_its_own():
+    assert "kalman-thompson" in SCORED
+
+
+@pytest.mark.parametrize("habits", [(), ("stay", "lapse")])
+@pytest.mark.parametrize("name", SCORED)
+def test_scores_follow_the_log_probs(name, habits):
+    agent = xl.agents.with_habits(EVERY_AGENT[name](), *habits)
+    rule = agent.rule.choice
+    with jax.enable_x64(True):
+        params = full_params(agent, dtype="float64")
+        for history, mask in itertools.product(HISTORIES.values(), MASKS.values()):
+            belief, moment = belief_after(agent, params, history), moment_after(history)
+            offered = None if mask is None else jnp.asarray(mask)
+            given = params, belief, belief.mean, moment, offered
+            whole = np.asarray(rule.log_probs(*given))
+            for arm in range(len(whole)):
+                found = np.asarray(rule.scores(*given, jnp.int32(arm)))
+                np.testing.assert_allclose(found[arm], whole[arm], rtol=1e-7, atol=1e-7)
+                np.testing.assert_allclose(np.exp(found), np.exp(whole), atol=1e-7)
 
 
 @pytest.mark.parametrize("rule", [*choice.GREEDY.values(), *choice.SOFTMAX.values()], ids=lambda rule: rule.name)
