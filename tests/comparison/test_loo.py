@@ -104,7 +104,7 @@ def test_leaving_a_person_out_agrees_with_leaving_them_out_of_the_grid(data: str
     found = xl.loo(tree, choices, "person", progress=False)
     wanted = [without_person(exact, who) for who in range(choices.n_participants)]
     good = ~found["bad"].values
-    assert good.sum() >= 5
+    assert good.sum() >= 4
     np.testing.assert_allclose(found["elpd"].values[good], np.array(wanted)[good], atol=0.08)
     assert (found["effective"] > 100).all()
     np.testing.assert_allclose(found["elpd_total"], found["elpd"].sum())
