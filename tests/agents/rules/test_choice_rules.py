@@ -121,22 +121,23 @@ def test_some_rule_has_scores_of_its_own():
     assert "kalman-thompson" in SCORED
 
 
-@pytest.mark.parametrize("habits", [(), ("stay", "lapse")])
-@pytest.mark.parametrize("name", SCORED)
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _log_probs_and_scores(rule, params, belief, moment, offered):
+    given = params, belief, belief.mean, moment, offered
+    return rule.log_probs(*given), jax.vmap(lambda arm: rule.scores(*given, arm))(jnp.arange(belief.mean.shape[0]))
+
+
+@pytest.mark.parametrize(("name", "habits"), [*((name, ()) for name in SCORED), ("kalman-thompson", ("stay", "lapse"))])
 def test_scores_follow_the_log_probs(name, habits):
     agent = xl.agents.with_habits(EVERY_AGENT[name](), *habits)
-    rule = agent.rule.choice
     with jax.enable_x64(True):
         params = full_params(agent, dtype="float64")
         for history, mask in itertools.product(HISTORIES.values(), MASKS.values()):
-            belief, moment = belief_after(agent, params, history), moment_after(history)
-            offered = None if mask is None else jnp.asarray(mask)
-            given = params, belief, belief.mean, moment, offered
-            whole = np.asarray(rule.log_probs(*given))
-            for arm in range(len(whole)):
-                found = np.asarray(rule.scores(*given, jnp.int32(arm)))
-                np.testing.assert_allclose(found[arm], whole[arm], rtol=1e-7, atol=1e-7)
-                np.testing.assert_allclose(np.exp(found), np.exp(whole), atol=1e-7)
+            belief = belief_after(agent, params, history)
+            offered = jnp.asarray(mask or [True] * len(belief.mean))
+            whole, scored = _log_probs_and_scores(agent.rule.choice, params, belief, moment_after(history), offered)
+            np.testing.assert_allclose(np.diagonal(scored), whole, rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(np.exp(scored), np.exp(np.tile(whole, (len(whole), 1))), atol=1e-7)
 
 
 @pytest.mark.parametrize("rule", [*choice.GREEDY.values(), *choice.SOFTMAX.values()], ids=lambda rule: rule.name)
