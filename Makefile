@@ -5,7 +5,9 @@ PYTHON := .venv/bin/python
 
 demo: setup page  ## from participant to paper: simulations, a study that robots play, its report, and one on 326 simulated people
 	.venv/bin/explorelab reproduce --out out
+	@echo "To look at meanwhile: out/index.html, the paper's simulations, reproduced"
 	scripts/demo-study.sh out/study
+	@echo "To look at meanwhile: out/study/report.html, report on 40 robots who played the experiment"
 	.venv/bin/explorelab population --out out/people
 	.venv/bin/explorelab check out/people/choices.csv
 	.venv/bin/explorelab report out/people/choices.csv --out out/people/report.html --starts 3

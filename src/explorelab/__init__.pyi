@@ -18,6 +18,7 @@ from .companions.team.simulate_team import simulate_team
 from .comparison.compare import compare
 from .comparison.group import group_selection
 from .comparison.left_out_blocks import cross_validate
+from .comparison.loo import loo
 from .comparison.psis import loo_by_block
 from .errors import ExplorelabError, InputError, PrecisionWarning
 from .fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
@@ -71,6 +72,7 @@ __all__ = [
     "load_companion",
     "load_fit",
     "load_wu2018",
+    "loo",
     "loo_by_block",
     "parameter",
     "predictive_check",

@@ -63,3 +63,19 @@ def test_an_interrupt_drops_what_has_not_begun() -> None:
 
 def test_there_is_a_core_to_work_on() -> None:
     assert cores() >= 1
+
+
+def test_workers_go_ahead_of_a_slow_item():
+    done: list[int] = []
+    release = threading.Event()
+
+    def work(item: int) -> int:
+        if item == 0:
+            assert release.wait(20)
+        done.append(item)
+        if len(done) == 6:
+            release.set()
+        return item
+
+    assert list(in_order(work, range(12), 2, ahead=4)) == list(range(12))
+    assert done.index(0) >= 6

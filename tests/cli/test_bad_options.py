@@ -31,6 +31,7 @@ WORK: dict[str, list[str]] = {
     "fit": [*PEOPLE, "--method", "ml", "--agent", "nobody"],
     "forecast": [*PEOPLE, "--agent", "nobody"],
     "latent": ["choices.csv", "--fit", "nowhere.nc", "--out", "latent.csv"],
+    "loo": ["choices.csv", "--fit", "nowhere.nc"],
     "phenotypes": [*PEOPLE, "--bootstrap", "0"],
     "population": ["--out", "nowhere/at/all", "--people", "3"],
     "predict": ["choices.csv", "--fit", "nowhere.nc"],

@@ -107,6 +107,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "line": ([[0.0, 1.0]], {}),
         "load_companion": ([folder / "nowhere.nc"], {}),
         "load_fit": ([folder / "nowhere.nc"], {}),
+        "loo": ([fit, choices], {"progress": False}),
         "loo_by_block": ([fit], {}),
         "load_wu2018": ([folder / "nowhere"], {}),
         "on_graph": ([TASK], {}),

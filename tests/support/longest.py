@@ -16,6 +16,8 @@ LONGEST = (
     "comparison/test_wu2018_published.py",
     "agents/named/test_rivals.py",
     "contract/test_gradients.py",
+    "comparison/test_loo.py",
+    "agents/rules/test_best_arm.py",
     "fitting/test_silent_people.py",
     "companions/test_saving.py",
     "simulation/test_numbers_to_expect.py",

@@ -28,12 +28,13 @@ def held_to(n: int) -> Iterator[None]:
 
 
 def in_order[Item, Out](
-    work: Callable[[Item], Out], items: Sequence[Item], workers: int, *, first_alone: bool = False
+    work: Callable[[Item], Out], items: Sequence[Item], workers: int, *, first_alone: bool = False, ahead: int = 1
 ) -> Iterator[Out]:
     """The results of `work` for every item, in the order of the items, on this many threads.
 
     With `first_alone` the calling thread does the first item before the others start, so that a program that all of them
-    need is compiled only once.
+    need is compiled only once. While the next result in order is awaited, workers go `ahead` by so many items each: more
+    than one keeps them busy where items take very different times, and holds more results.
     """
     if first_alone and items:
         yield work(items[0])
@@ -45,7 +46,7 @@ def in_order[Item, Out](
             # What is true in this context (cores that may be used, the unit that is worked on) is true in the thread.
             under_way.append(pool.submit(copy_context().run, work, item))
             # One more than the number of workers, so that none waits while the caller takes a result.
-            if len(under_way) > workers:
+            if len(under_way) > ahead * workers:
                 yield under_way.pop(0).result()
         while under_way:
             yield under_way.pop(0).result()

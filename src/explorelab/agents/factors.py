@@ -119,7 +119,7 @@ type Limit = Callable[[Params, AnyBelief, Moment], Value]
 
 @dataclass(frozen=True)
 class ChoiceRule:
-    """How values become a choice. `log_probs` is the primitive; `draw` must follow it."""
+    """How values become a choice. `log_probs` is the primitive; `draw` and `scores` must follow it."""
 
     name: str
     log_probs: Callable[[Params, AnyBelief, Value, Moment, Available], Value]
@@ -132,6 +132,9 @@ class ChoiceRule:
     """Whether it chooses the arm with the highest value, so that the smallest difference decides."""
     certain: bool = False
     """Whether it always chooses that arm: any other choice is impossible, unless a habit lets it lapse."""
+    scores: Callable[[Params, AnyBelief, Value, Moment, Available, Int[Array, ""]], Value] | None = None
+    """`log_probs` for scoring one arm, if that costs less: its own logarithm as exact, those of the others only as exact as
+    makes no difference to their probabilities."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add this file's commands to the command line."""
-    for command in (recover, predict, latent):
+    for command in (recover, predict, latent, loo):
         app.command()(command)
 
 
@@ -122,3 +122,25 @@ def latent(
     with long_work():
         recovery_runs.write_latent(choices, _of_fit(agent), tree, out)
     print(f"Wrote {out}")
+
+
+def loo(
+    data: Data,
+    fit: Annotated[Path, typer.Option(help="A saved hierarchical fit of an agent to these choices.")],
+    unit: Annotated[
+        str, typer.Option(help="What to leave out at a time: choice, block or person (somebody new).")
+    ] = "block",
+    task: Task = None,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Report how well a hierarchical fit predicts choices, blocks or people left out, without refitting (PSIS-LOO)."""
+    from explorelab.choices.reading import read_choices
+    from explorelab.cli import recovery_runs
+
+    tree = recovery_runs.loaded(fit)
+    check_targets(out)
+    choices = read_choices(data, task)
+    with long_work():
+        recovery_runs.leave_out(choices, tree, unit, seed, out, as_json)

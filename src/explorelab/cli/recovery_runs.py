@@ -123,6 +123,22 @@ def predict(choices: Choices, agent: str | None, fit: xr.DataTree | None, copies
 
 
 @_said_with_the_result()
+def leave_out(choices: Choices, fit: xr.DataTree | None, unit: str, seed: int, out: Path | None, as_json: bool) -> None:
+    """Leave out one choice, block or person at a time; write and print the result."""
+    from explorelab.comparison.loo import loo
+
+    assert fit is not None
+    result = loo(fit, choices, unit, seed=seed)
+    if out is not None:
+        write_whole(out, lambda path: result.to_netcdf(path, engine="h5netcdf"))
+    if as_json:
+        print(json.dumps(recovery_summary.loo_summary(result), allow_nan=False))
+    else:
+        recovery_tables.show_loo(result)
+        recovery_tables.show_warning(result)
+
+
+@_said_with_the_result()
 def write_latent(choices: Choices, agent: str | None, fit: xr.DataTree | None, out: Path) -> None:
     """Write the latent variables of a fit; per arm only if the file format holds them."""
     assert fit is not None

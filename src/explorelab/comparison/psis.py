@@ -42,16 +42,11 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
         Result of `fit` with `method="nuts"`.
     """
     needs("bayes", "loo_by_block")
-    if not {"log_likelihood", "posterior"} <= set(getattr(tree, "children", ())):
-        raise InputError("loo_by_block needs the draws of a hierarchical fit (method='nuts'), but this fit has none.")
-    if tree.attrs.get("effects") or tree.attrs.get("shared"):
-        raise InputError("loo_by_block cannot judge a fit with effects of conditions yet: fit the agent without them.")
+    check_draws(tree, "loo_by_block")
     draws = tree["log_likelihood"].to_dataset()["block"]
     n_draws = draws.sizes["chain"] * draws.sizes["draw"]
-    if n_draws < LEAST_DRAWS:
-        raise InputError(f"loo_by_block needs at least {LEAST_DRAWS} draws over all chains, got {n_draws}.")
     change = tree["log_likelihood"].to_dataset().get("prior_change", xr.zeros_like(draws))
-    elpd, k, good_k = _smoothed(tree["posterior"].to_dataset(), draws, change)
+    elpd, k, good_k = smoothed(tree["posterior"].to_dataset(), draws, change)
     p_loo = logsumexp(draws.values, axis=(0, 1)) - np.log(n_draws) - elpd
     bad = ~(k <= good_k)
     who = draws["row_participant"].values
@@ -80,7 +75,19 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     return result.assign_attrs(good_k=good_k, convergence=str(tree.attrs.get("convergence", "")), warning=warning)
 
 
-def _smoothed(posterior: xr.Dataset, draws: xr.DataArray, change: xr.DataArray) -> tuple[np.ndarray, np.ndarray, float]:
+def check_draws(tree: object, who: str) -> None:
+    """Raise if this is not a hierarchical fit with enough draws to reweight."""
+    if not isinstance(tree, xr.DataTree) or not {"log_likelihood", "posterior"} <= set(tree.children):
+        raise InputError(f"{who} needs the draws of a hierarchical fit (method='nuts'), but this fit has none.")
+    if tree.attrs.get("effects") or tree.attrs.get("shared"):
+        raise InputError(f"{who} cannot judge a fit with effects of conditions yet: fit the agent without them.")
+    sizes = tree["posterior"].to_dataset().sizes
+    n_draws = sizes["chain"] * sizes["draw"]
+    if n_draws < LEAST_DRAWS:
+        raise InputError(f"{who} needs at least {LEAST_DRAWS} draws over all chains, got {n_draws}.")
+
+
+def smoothed(posterior: xr.Dataset, draws: xr.DataArray, change: xr.DataArray) -> tuple[np.ndarray, np.ndarray, float]:
     """Expected log predictive density and Pareto k of every row, and the k above which it cannot be trusted."""
     from arviz_stats.loo import loo
 
@@ -115,4 +122,13 @@ def _of_bad(result: xr.Dataset, good_k: float) -> str:
         f"{n} of {counted(result.sizes['row'], 'block')} {plural(n, 'has', 'have')} a Pareto k above {good_k:.2f}, the "
         f"largest {k[worst]:.2f} (block {result['row_block'].values[worst]} of {result['row_participant'].values[worst]}): "
         f"such an elpd is too optimistic to trust; really leave {plural(n, 'it', 'them')} out with cross_validate."
-    )
+    ) + _of_only_blocks(result)
+
+
+def _of_only_blocks(result: xr.Dataset) -> str:
+    """What helps where a bad block is all that its person did."""
+    who = result["row_participant"].values
+    alone = np.isin(who, [name for name in result["participant"].values if (who == name).sum() == 1])
+    if not (alone & result["bad"].values).any():
+        return ""
+    return " Someone's only block is all that is known of them: loo(fit, choices, unit='person') integrates over the rest."

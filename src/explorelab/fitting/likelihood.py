@@ -98,19 +98,26 @@ def replay(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) ->
     return decide(rule, params, ways, n_arms, block, beliefs(rule, prepared(rule, params, ways), n_arms, block))
 
 
-def decide(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, believed: AnyBelief) -> Replay:
-    """Value and log-probability of every arm before each trial of a block, from the belief at that time."""
+def decide(
+    rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block, believed: AnyBelief, scoring: bool = False
+) -> Replay:
+    """Value and log-probability of every arm before each trial of a block, from the belief at that time.
+
+    If only to score choices, logarithms need be exact for the arms chosen; some rules then cost far less.
+    """
     ready = prepared(rule, params, ways)
     t = jnp.arange(1, block.arm.shape[0] + 1, dtype=jnp.int32)
     bound, deciding = _bounds(rule.commitment, ready, believed, block)
 
-    def trial(belief: AnyBelief, moment: Moment, available: Available) -> tuple[Value, Value]:
+    def trial(belief: AnyBelief, moment: Moment, available: Available, arm: Int[Array, ""]) -> tuple[Value, Value]:
         value = rule.limit(ready, belief, moment)
+        if scoring and rule.choice.scores is not None:
+            return value, rule.choice.scores(ready, belief, value, moment, available, jnp.maximum(arm, 0))
         return value, rule.choice.log_probs(ready, belief, value, moment, available)
 
-    axes = (0, 0, None if block.available is None else 0)
+    axes = (0, 0, None if block.available is None else 0, 0)
     moments = steps.moment_of(rule.commitment, bound, t, block.position)
-    value, log_probs = jax.vmap(trial, axes)(believed, moments, block.available)
+    value, log_probs = jax.vmap(trial, axes)(believed, moments, block.available, block.arm)
     if steps.binds(rule.commitment):
         log_probs = steps.kept_to(bound.goal, deciding, log_probs)
     return Replay(believed, value, log_probs)
@@ -135,6 +142,7 @@ def _bounds(
 
 def log_likelihoods(rule: Rule, params: Params, ways: Ways, n_arms: int, block: Block) -> Float[Array, " trial"]:
     """Log-probability of each choice of a block, given everything before it; 0 for trials that are not scored."""
-    log_probs = replay(rule, params, ways, n_arms, block).log_probs
+    believed = beliefs(rule, prepared(rule, params, ways), n_arms, block)
+    log_probs = decide(rule, params, ways, n_arms, block, believed, scoring=True).log_probs
     chosen = jnp.take_along_axis(log_probs, jnp.maximum(block.arm, 0)[:, None], axis=1)[:, 0]
     return jnp.where(block.scored, chosen, 0.0)

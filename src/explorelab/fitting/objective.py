@@ -159,7 +159,7 @@ def _log_probs_and_slopes(
 
     def log_probs(belief: AnyBelief, z: Float[Array, " parameter"]) -> Float[Array, "trial arm"]:
         params = {**data.fixed, **natural(model.axes, data.origin, z)}
-        return decide(model.rule, params, data.ways, model.n_arms, block, belief).log_probs
+        return decide(model.rule, params, data.ways, model.n_arms, block, belief, scoring=True).log_probs
 
     if not model.axes:
         probs = log_probs(believed(z), z)

@@ -36,6 +36,14 @@ def predictive_summary(result: xr.Dataset) -> JsonObject:
     return {**_attrs(result), "statistics": found}
 
 
+def loo_summary(result: xr.Dataset) -> JsonObject:
+    """The totals of a leave-one-out, ready for JSON."""
+    found = {name: finite_or_none(result[name]) for name in ("elpd_total", "standard_error", "p_loo_total", "n_bad_total")}
+    k = result["pareto_k"].values
+    n_units = int((~np.isnan(k)).sum())
+    return {**_attrs(result), **found, "n_units": n_units, "largest_pareto_k": finite_or_none(np.nanmax(k))}
+
+
 def _attrs(result: xr.Dataset) -> JsonObject:
     return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in result.attrs.items()}
 

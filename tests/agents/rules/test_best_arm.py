@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, logsumexp
 
 from explorelab.agents.rules.best_arm import log_probs_of_best
 from tests.support.beliefs import QUICKLY
@@ -21,6 +21,7 @@ CASES = {
     "a certain arm": ([0.5, 1.0, 0.8], [0.0, 1.0, 0.01]),
     "far from zero": ([1e6, 1e6 + 1, 1e6 + 0.5], [1.0, 0.05, 0.2]),
     "far behind": ([-10.0, 0.0, 1.0], [0.1, 1.0, 3.0]),
+    "behind a step that hides what lies beyond": ([-1.0, -0.785, -0.29, 0.0], [0.026, 1e-9, 0.003, 0.05]),
 }
 
 
@@ -52,14 +53,107 @@ def _reference_of(i, mean, sd):
     return np.log(total) + peak - np.log(sd[i]) - 0.5 * np.log(2 * np.pi)
 
 
+_LEGENDRE = np.polynomial.legendre.leggauss(20)
+
+
+def dense(mean, sd):
+    """Log-probabilities by 20 points in each of hundreds of pieces, in logarithms throughout; quick for many arms."""
+    return np.array([_dense_of(i, mean, sd) for i in range(len(mean))])
+
+
+def _dense_of(i, mean, sd):
+    others = np.arange(len(mean)) != i
+
+    def log_integrand(x):
+        return -0.5 * ((x - mean[i]) / sd[i]) ** 2 + log_ndtr((x[:, None] - mean[others]) / sd[others]).sum(1)
+
+    low, high = mean[i], (mean + 12 * sd).max()
+    for _ in range(200):
+        x = np.array([(2 * low + high) / 3, (low + 2 * high) / 3])
+        left, right = log_integrand(x)
+        low, high = (x[0], high) if left < right else (low, x[1])
+    ends = [_depth(log_integrand, low, sign * 10 * sd[i]) for sign in (-1, 1)]
+    near = np.geomspace(1e-9, 1, 120) * (ends[1] - ends[0])
+    all_ends = [np.linspace(*ends, 60), ends[0] + near, low + near, low - near]
+    all_ends = np.unique(np.concatenate([*all_ends, (mean + sd * np.arange(-9, 9.1, 0.5)[:, None]).ravel()]))
+    pieces = all_ends[(all_ends >= ends[0]) & (all_ends <= ends[1])]
+    half = np.diff(pieces)[:, None] / 2
+    x = (pieces[1:] + pieces[:-1])[:, None] / 2 + half * _LEGENDRE[0]
+    total = logsumexp(log_integrand(x.ravel()) + np.log(half * _LEGENDRE[1]).ravel())
+    return total - np.log(sd[i]) - 0.5 * np.log(2 * np.pi)
+
+
+def _depth(log_integrand, peak, far):
+    """Where the integrand is 45 nats below its peak, on one side."""
+    low, high, top = 0.0, 1.0, log_integrand(np.array([peak]))[0]
+    for _ in range(200):
+        middle = (low + high) / 2
+        deep = log_integrand(np.array([peak + far * middle]))[0] < top - 45
+        low, high = (low, middle) if deep else (middle, high)
+    return peak + far * high
+
+
 _log_probs = jax.jit(log_probs_of_best, compiler_options=QUICKLY)
 _slopes = jax.jit(jax.jacrev(log_probs_of_best, argnums=(0, 1)), compiler_options=QUICKLY)
+_score_slopes = jax.jit(jax.jacfwd(log_probs_of_best, argnums=(0, 1)), compiler_options=QUICKLY)
 
 
 def log_probs(mean, sd, available=None, dtype="float64"):
     with jax.enable_x64(True):
         allowed = None if available is None else jnp.asarray(available)
         return np.asarray(_log_probs(jnp.asarray(mean, dtype), jnp.asarray(sd, dtype), allowed))
+
+
+def scores(mean, sd, available=None):
+    """What a likelihood is given for each arm chosen, one row each."""
+    with jax.enable_x64(True):
+        allowed = None if available is None else jnp.asarray(available)
+        return np.array([_log_probs(jnp.asarray(mean), jnp.asarray(sd), allowed, i) for i in range(len(mean))])
+
+
+SETTINGS = {
+    "thousandfold": lambda rng, n: (rng.normal(0, 1, n), 10 ** rng.uniform(-3, 0, n)),
+    "thousandfold, far apart": lambda rng, n: (rng.normal(0, 5, n), 10 ** rng.uniform(-3, 0, n)),
+    "hundredfold": lambda rng, n: (rng.normal(0, 0.5, n), rng.choice([1.0, 0.01], n)),
+    "ties": lambda rng, n: (rng.choice([0.0, 1.0], n), rng.choice([0.5, 0.02], n)),
+    "equal": lambda rng, n: (np.zeros(n), np.ones(n)),
+    "one certain": lambda rng, n: (rng.normal(0, 1, n), np.where(np.arange(n) == 0, 1e-8, 10 ** rng.uniform(-2, 0, n))),
+    "learnt": lambda rng, n: _learnt(rng, n),
+}
+"""Random means and sds."""
+
+
+def _learnt(rng, n):
+    """Some arms seen a few times each, the others not."""
+    seen = rng.integers(0, 12, n) * (rng.random(n) < 0.4)
+    return np.where(seen > 0, rng.uniform(0, 100, n), 50.0), 1 / np.sqrt(1 / 400 + seen / 100)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("n", [2, 5, 30, pytest.param(100, marks=pytest.mark.slow)])
+def test_random_beliefs_have_the_probabilities_of_dense_quadrature(setting, n):
+    rng = np.random.default_rng(n)
+    for _ in range(6 if n < 30 else 1):
+        mean, sd = SETTINGS[setting](rng, n)
+        wanted, found, scored = dense(mean, sd), log_probs(mean, sd), scores(mean, sd)
+        np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(np.diagonal(scored), wanted, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(np.exp(scored), np.exp(np.tile(wanted, (n, 1))), atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [5, 30])
+def test_scores_have_the_slopes_of_log_probs_for_the_arm_scored_and_those_that_matter(n):
+    rng = np.random.default_rng(n)
+    mean, sd = SETTINGS["thousandfold"](rng, n)
+    sd[1] = sd[0]
+    with jax.enable_x64(True):
+        wanted = _score_slopes(jnp.asarray(mean), jnp.asarray(sd), None)
+        for arm in (0, int(np.argmax(mean)), int(np.argmin(mean))):
+            found = _score_slopes(jnp.asarray(mean), jnp.asarray(sd), None, arm)
+            share = np.exp(log_probs(mean, sd))[:, None]
+            for one, other in zip(found, wanted, strict=True):
+                np.testing.assert_allclose(one[arm], other[arm], rtol=1e-5, atol=1e-5)
+                np.testing.assert_allclose(share * one, share * other, atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
@@ -109,4 +203,20 @@ def test_slopes_are_those_of_finite_differences():
 def test_slopes_are_finite_at_the_edges(sd):
     with jax.enable_x64(True):
         slopes = _slopes(jnp.asarray([0.0, 0.0, 5.0]), jnp.asarray(sd), None)
-        assert all(np.isfinite(x).all() for x in slopes)
+        scored = _score_slopes(jnp.asarray([0.0, 0.0, 5.0]), jnp.asarray(sd), None, 0)
+        assert all(np.isfinite(x).all() for x in (*slopes, *scored))
+
+
+def test_curvature_is_that_of_differences_of_slopes():
+    mean, sd = np.array([0.0, 1.0, -3.0, 0.9]), np.array([1.0, 0.05, 0.5, 0.3])
+
+    def along(x, arm):
+        return log_probs_of_best(jnp.asarray(mean) + x[:4], jnp.asarray(sd) + x[4:], None, arm)[arm]
+
+    with jax.enable_x64(True):
+        gradient = jax.jit(jax.grad(along), compiler_options=QUICKLY)
+        hessian = jax.jit(jax.jacfwd(jax.grad(along)), compiler_options=QUICKLY)
+        for arm in (0, 2):
+            found, step = np.asarray(hessian(jnp.zeros(8), arm)), 1e-5 * np.eye(8)
+            wanted = [(gradient(jnp.asarray(v), arm) - gradient(jnp.asarray(-v), arm)) / 2e-5 for v in step]
+            np.testing.assert_allclose(found, np.array(wanted), rtol=1e-4, atol=1e-3 * np.abs(found).max())

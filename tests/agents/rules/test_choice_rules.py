@@ -1,5 +1,6 @@
 """Choice rules: one contract for every agent, and the paper's conventions at the edges."""
 
+import itertools
 import math
 from functools import partial
 
@@ -111,6 +112,32 @@ def test_nothing_is_drawn_that_has_no_probability(name, outcomes):
         pytest.skip("its probabilities are counted, and rare arms may be missed")
     for case, (log_probs, counts) in outcomes(name):
         assert counts[np.isneginf(log_probs)].sum() == 0, case
+
+
+SCORED = [name for name, build in EVERY_AGENT.items() if build().rule.choice.scores is not None]
+
+
+def test_some_rule_has_scores_of_its_own():
+    assert "kalman-thompson" in SCORED
+
+
+@partial(jax.jit, static_argnums=0, compiler_options=QUICKLY)
+def _log_probs_and_scores(rule, params, belief, moment, offered):
+    given = params, belief, belief.mean, moment, offered
+    return rule.log_probs(*given), jax.vmap(lambda arm: rule.scores(*given, arm))(jnp.arange(belief.mean.shape[0]))
+
+
+@pytest.mark.parametrize(("name", "habits"), [*((name, ()) for name in SCORED), ("kalman-thompson", ("stay", "lapse"))])
+def test_scores_follow_the_log_probs(name, habits):
+    agent = xl.agents.with_habits(EVERY_AGENT[name](), *habits)
+    with jax.enable_x64(True):
+        params = full_params(agent, dtype="float64")
+        for history, mask in itertools.product(HISTORIES.values(), MASKS.values()):
+            belief = belief_after(agent, params, history)
+            offered = jnp.asarray(mask or [True] * len(belief.mean))
+            whole, scored = _log_probs_and_scores(agent.rule.choice, params, belief, moment_after(history), offered)
+            np.testing.assert_allclose(np.diagonal(scored), whole, rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(np.exp(scored), np.exp(np.tile(whole, (len(whole), 1))), atol=1e-7)
 
 
 @pytest.mark.parametrize("rule", [*choice.GREEDY.values(), *choice.SOFTMAX.values()], ids=lambda rule: rule.name)

@@ -255,7 +255,15 @@ def _log_probs_independent(params: Params, belief: Belief, value: Value, moment:
     return log_probs_of_best(belief.mean, belief.sd, available)
 
 
-probability_matching = ChoiceRule("probability-matching", _log_probs_independent, _draw_independent)
+def _scores_independent(
+    params: Params, belief: Belief, value: Value, moment: Moment, available: Available, arm: Int[Array, ""]
+) -> Value:
+    return log_probs_of_best(belief.mean, belief.sd, available, arm)
+
+
+probability_matching = ChoiceRule(
+    "probability-matching", _log_probs_independent, _draw_independent, scores=_scores_independent
+)
 """Chooses each arm with the probability that it is the best, for independent arms (Thompson 1933)."""
 
 

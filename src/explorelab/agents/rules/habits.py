@@ -128,7 +128,9 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
     """The choice rule with these habits; cached, so that an agent built twice is the same constant to `jit`."""
 
     def log_probs(params: Params, belief: Belief, value: Value, moment: Moment, available: Available) -> Value:
-        result = rule.log_probs(params, belief, value, moment, available)
+        return changed(rule.log_probs(params, belief, value, moment, available), params, belief, moment, available)
+
+    def changed(result: Value, params: Params, belief: Belief, moment: Moment, available: Available) -> Value:
         for name in habits:
             result = HABITS[name].change(params, belief, result, moment, available)
         return result
@@ -139,7 +141,17 @@ def habitual(rule: ChoiceRule, habits: tuple[str, ...]) -> ChoiceRule:
         return draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
     walks = rule.walks or any(HABITS[name].walks for name in habits)
-    return replace(rule, name="+".join((rule.name, *habits)), log_probs=log_probs, draw=draw, walks=walks)
+    habitual_rule = replace(rule, name="+".join((rule.name, *habits)), log_probs=log_probs, draw=draw, walks=walks)
+    if rule.scores is None:
+        return habitual_rule
+    own = rule.scores
+
+    def scores(
+        params: Params, belief: Belief, value: Value, moment: Moment, available: Available, arm: Int[Array, ""]
+    ) -> Value:
+        return changed(own(params, belief, value, moment, available, arm), params, belief, moment, available)
+
+    return replace(habitual_rule, scores=scores)
 
 
 @door

@@ -9,7 +9,7 @@ from rich.console import Console
 from explorelab._support.counted import counted
 from explorelab.agents.scales import SCALES
 from explorelab.cli.tables.terminal_table import percent, print_table, short
-from explorelab.recovery.recovery_summary import parameters_summary, predictive_summary
+from explorelab.recovery.recovery_summary import loo_summary, parameters_summary, predictive_summary
 
 
 def show_parameters(result: xr.Dataset) -> None:
@@ -79,3 +79,14 @@ def _range(found: dict[str, float | None], name: str, in_percent: bool = False) 
     if low is None or high is None:
         return ""
     return f"{100 * low:.0f} – {100 * high:.0f} %" if in_percent else f"{low:.2f} – {high:.2f}"
+
+
+def show_loo(result: xr.Dataset) -> None:
+    """Print the totals of a leave-one-out."""
+    found = loo_summary(result)
+    unit, n = str(found["unit"]), int(found["n_units"])
+    units = counted(n, "person", "people") if unit == "person" else counted(n, unit)
+    headings = ("left out", "elpd", "standard error", f"per {unit}", "p_loo", "not to trust")
+    each = found["elpd_total"] / n
+    row = [units, short(found["elpd_total"]), short(found["standard_error"]), short(each), short(found["p_loo_total"])]
+    print_table(Console(highlight=False), headings, [[*row, str(int(found["n_bad_total"]))]], plain=True)

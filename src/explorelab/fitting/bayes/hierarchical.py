@@ -25,6 +25,7 @@ from explorelab.fitting.bayes.convergence import (
 )
 from explorelab.fitting.bayes.nuts import Draw, Settings, Starts, run_chains
 from explorelab.fitting.bayes.population import Known
+from explorelab.fitting.bayes.prior_units import change_of_prior
 from explorelab.fitting.criteria import chance_nll, share_foreseen, without_information
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.model import Fitted
@@ -33,7 +34,7 @@ from explorelab.fitting.search.best import Best, fit_each, rows_of_each
 from explorelab.fitting.search.identified import correlations, identified
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import limits, predicted
-from explorelab.fitting.spaces import Changes, bounded, origin_of, space_for
+from explorelab.fitting.spaces import Changes, Origin, bounded, origin_of, space_for
 
 type OnFailure = Literal["raise", "warn"]
 
@@ -134,14 +135,12 @@ def prior_change(choices: Choices, fitted: Fitted, drawn: Draw, space: Changes |
     changes to them.
     """
     names = [dimension.name for dimension in fitted.space]
-    middle, spread = fitted.data.origin
+    here = Origin(*fitted.data.origin)
     change = []
     for row in range(choices.n_rows):
         others = choices.rows(np.arange(choices.n_rows) != row) if choices.n_rows > 1 else choices
         there = origin_of(space_for(names, others, space))
-        mean, sd = (middle + spread * drawn.mean - there.middle) / there.spread, spread * drawn.sd / there.spread
-        squares = (drawn.mean**2 - mean**2 + drawn.sd**2 - sd**2).sum(-1) / 2
-        change.append(squares + 2 * np.log(spread / there.spread).sum())
+        change.append(change_of_prior(here, there, drawn.mean, drawn.sd))
     return np.stack(change, axis=-1)
 
 
@@ -296,7 +295,7 @@ def posterior_estimates(
     points = median if latents is None else latents
     rows = predicted(fitted, np.arange(choices.n_rows), points[choices.participant][:, None], progress)[:, 0]
     ll = np.bincount(choices.participant, rows, choices.n_participants)
-    undefined = {"long_name": "not defined for a posterior: see loo_by_block"}
+    undefined = {"long_name": "not defined for a posterior: see loo"}
     each, per_parameter, pair = "participant", ("participant", "parameter"), ("participant", "parameter", "parameter_2")
     return xr.Dataset(
         {

@@ -19,6 +19,9 @@ PER_CALL = 8
 
 GPU_PER_CALL = 4096
 
+AHEAD = 4
+"""Calls that each core may be ahead of the oldest one under way: problems take very different times."""
+
 
 def on_gpu() -> bool:
     """Whether JAX computes on a GPU here."""
@@ -55,6 +58,17 @@ def single_threaded_algebra() -> Iterator[None]:
         yield
 
 
+def shares(n: int, workers: int) -> list[range]:
+    """The problems of each call on a CPU: one in the first, during which the others wait, then many, and ever fewer.
+
+    So the workers end at nearly the same time, however few problems there are and however long each takes.
+    """
+    result = [range(min(n, 1))] if n else []
+    while (begun := result[-1].stop if result else 0) < n:
+        result.append(range(begun, begun + min(PER_CALL, -(-(n - begun) // (2 * workers)))))
+    return result
+
+
 def in_calls[Given, Result](
     call: Callable[[Given, np.int32], Result], arguments: Given, label: str, progress: bool | None = None
 ) -> Result:
@@ -63,23 +77,21 @@ def in_calls[Given, Result](
     All parts have the same size, whatever the number of problems, so that a program is compiled once for all data. A short
     part is padded with its last problem; only the first `count` results of each part matter.
     """
-    leaves = jax.tree.leaves(arguments)
-    n = len(leaves[0])
+    n = len(jax.tree.leaves(arguments)[0])
     size = GPU_PER_CALL if on_gpu() else PER_CALL
-    step = size if on_gpu() else min(size, max(1, -(-n // cores())))
-    starts = range(0, n, step)
+    parts_of = [range(at, min(at + size, n)) for at in range(0, n, size)] if on_gpu() else shares(n, cores())
 
-    def part(start: int) -> Result:
+    def part(own: range) -> Result:
         with jax.enable_x64(True):
-            kept = min(step, n - start)
-            at = start + np.minimum(np.arange(size), kept - 1)
+            kept = len(own)
+            at = own.start + np.minimum(np.arange(size), kept - 1)
             result = call(jax.tree.map(lambda x: x[at], arguments), np.int32(kept))
             return jax.tree.map(lambda x: np.asarray(x)[:kept], result)
 
     parts = []
-    results = in_order(part, starts, 1 if on_gpu() else cores(), first_alone=True)
+    results = in_order(part, parts_of, 1 if on_gpu() else cores(), first_alone=True, ahead=AHEAD)
     with single_threaded_algebra(), Progress(label, n, progress) as bar:
-        for start, result in zip(starts, results, strict=True):
+        for own, result in zip(parts_of, results, strict=True):
             parts.append(result)
-            bar.advance(min(step, n - start))
+            bar.advance(len(own))
     return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
