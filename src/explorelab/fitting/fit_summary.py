@@ -11,6 +11,7 @@ import xarray as xr
 
 from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.fitting.effects.effects_table import effects
+from explorelab.fitting.fit_methods import OF_A_GROUP, SAMPLED
 from explorelab.fitting.search.identified import SILENT
 
 
@@ -27,8 +28,8 @@ def fit_summary(tree: xr.DataTree) -> JsonObject:
         "converged": int(estimates["converged"].sum()) if "converged" in estimates else None,
         "not_converged": _reasons(estimates),
         "parameters": {str(name): parameter_summary(estimates, str(name)) for name in estimates["parameter"].values},
-        "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") == "nuts" else ""),
-        "note": SHRUNKEN if tree.attrs.get("method") in ("em", "nuts") and "effects" not in tree.children else "",
+        "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") in SAMPLED else ""),
+        "note": SHRUNKEN if tree.attrs.get("method") in OF_A_GROUP and "effects" not in tree.children else "",
         **({"effects": effects_summary(tree)} if "effects" in tree.children else {}),
     }
 
