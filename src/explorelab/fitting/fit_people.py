@@ -69,9 +69,9 @@ def fit(
     space
         Changes to the bounds and priors of free parameters, as in `{"temperature": {"low": 0.01, "high": 100}}`.
     effects
-        For "em", "bayes" and "nuts": how parameters depend on conditions, as in "temperature ~ group + C(session); bonus ~
-        age" (formulaic's grammar; see `effects`). A condition that changes within people has random slopes. A parameter may be
-        held at a value in some blocks: "bonus = 0 if group == 'control'".
+        For "em", "bayes" and "nuts": how parameters depend on conditions, as in "temperature ~ group + C(session);
+        bonus ~ age" (formulaic's grammar; see `effects`). A condition that changes within people has random slopes. A
+        parameter may be held at a value in some blocks: "bonus = 0 if group == 'control'".
     shared
         For "em", "bayes" and "nuts": free parameters in which people in the same conditions do not differ.
     n_starts

@@ -74,7 +74,7 @@ class EmulatedChains:
                 drawn, proposed = self._drawn(TRIAL, "settling")
                 if drawn.accepted is not None and drawn.accepted.mean() >= ENOUGH:
                     break
-                self._learn(*self.trainer.also(_in_a_row(proposed)))
+                self._learn(*self.trainer.also(_in_a_row(proposed), self.given.emulator))
                 self.kept = [self._at(self.programs.renewed(self.given, kept.state)) for kept in self.kept]
 
     def draw(self, n: int) -> Draw:
@@ -107,7 +107,7 @@ class EmulatedChains:
                 self.states = [state for state, _ in done]
                 if stage < len(calls) - 1:
                     z = self._over_chains([z for _, z in done])
-                    self._learn(*self.trainer.also(_in_a_row(z[:, z.shape[1] // 2 :])))
+                    self._learn(*self.trainer.also(_in_a_row(z[:, z.shape[1] // 2 :]), self.given.emulator))
 
     def _warmed(self, n_calls: int, bar: Progress, lane: int, stop: Event) -> tuple[State, np.ndarray]:
         state = self.states[lane]

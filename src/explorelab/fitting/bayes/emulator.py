@@ -26,8 +26,10 @@ NUGGET = 1e-7
 """Variance of what cannot be explained, at probable points."""
 PROBABLE = 6.0
 """Points whose log-probability is lower than the highest by more than this matter less and less."""
-HARDLY = 40.0
-"""By this much lower, they matter not at all."""
+MOST_NOISE = 1.0
+"""The variance of points that matter least; they still keep the emulator from rising where nobody is."""
+IMPOSSIBLE = 40.0
+"""A log-probability lower than the highest by this much is as good as any lower one."""
 LEAST_SPREAD = 0.02
 """Standard units: against a bound, someone's posterior has hardly any spread."""
 
@@ -84,13 +86,14 @@ def learned(
     for points, said, base, prior in zip(y, training.log_likelihood, parabola, training.log_prior, strict=True):
         log_probability = np.where(np.isfinite(said), said + prior, -np.inf)
         best = int(log_probability.argmax())
-        counts = log_probability > log_probability[best] - HARDLY
-        drop = np.where(counts, log_probability[best] - log_probability, HARDLY)
-        rest = np.where(counts, said - base, 0.0)
-        constant = rest[best] if counts[best] else 0.0
-        noise = np.where(counts, NUGGET * (1 + np.exp(drop - PROBABLE)), 1e12)
+        highest = log_probability[best] if np.isfinite(log_probability[best]) else 0.0
+        constant = said[best] - base[best] if np.isfinite(log_probability[best]) else 0.0
+        least = highest - IMPOSSIBLE - prior
+        rest = np.maximum(np.where(np.isfinite(said), said, -np.inf), least) - np.maximum(base + constant, least)
+        drop = np.minimum(highest - log_probability, IMPOSSIBLE)
+        noise = np.minimum(NUGGET * (1 + np.exp(drop - PROBABLE)), MOST_NOISE)
         kernel = np.exp(-_apart(points) / (2 * LENGTH**2))
-        weights.append(cho_solve(cho_factor(kernel + np.diag(noise)), np.where(counts, rest - constant, 0.0)))
+        weights.append(cho_solve(cho_factor(kernel + np.diag(noise)), rest))
         constants.append(constant)
     missing = -y.shape[1] % room
     points, weight = np.pad(y, ((0, 0), (0, missing), (0, 0))), np.pad(np.array(weights), ((0, 0), (0, missing)))

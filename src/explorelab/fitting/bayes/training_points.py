@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from explorelab.fitting.bayes.beginning import Beginning
-from explorelab.fitting.bayes.emulator import Training
+from explorelab.fitting.bayes.emulator import Emulator, Training, emulated
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.solve import predicted
 from explorelab.fitting.spaces import bounded
@@ -20,6 +20,9 @@ FROM_GROUP = 0.25
 """Share of first points that are drawn from the group alone."""
 STRETCHED = 1.5
 """Every other point from chains is moved away from its person's mean by this factor, to know what lies beyond."""
+
+TRUSTED = 0.75
+"""Draws whose gain (the log-likelihood less what was promised) is below this quantile count the less, the lower it is."""
 
 
 def n_points(n_parameters: int) -> int:
@@ -59,18 +62,28 @@ class Trainer:
         self._learn(np.where(np.arange(size)[:, None] < FROM_GROUP * size, group, around))
         return centre, spread
 
-    def also(self, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Learn from draws as well (draw x person x parameter); returns where everyone's posterior lies by them."""
-        z = np.swapaxes(drawn, 0, 1)
-        centre, size = z.mean(1), min(n_points(z.shape[2]), z.shape[1])
-        away = z - centre[:, None]
-        spread = np.einsum("nmi,nmj->nij", away, away) / z.shape[1]
-        at = np.linspace(0, z.shape[1] - 1, size).astype(int)
-        stretch = np.where(np.arange(size) % 2, STRETCHED, 1.0)[:, None]
-        self._learn(centre[:, None] + stretch * away[:, at])
-        return centre, spread
+    def also(self, drawn: np.ndarray, emulator: Emulator) -> tuple[np.ndarray, np.ndarray]:
+        """Learn from draws as well (draw x person x parameter); returns where everyone's posterior lies by them.
 
-    def _learn(self, u: np.ndarray) -> None:
+        Draws where the emulator promised far more than there is have little weight in that.
+        """
+        z = np.swapaxes(drawn, 0, 1)
+        middle, size = np.median(z, axis=1, keepdims=True), min(n_points(z.shape[2]), z.shape[1])
+        z = z[:, np.linspace(0, z.shape[1] - 1, size).astype(int)]
+        stretched = np.arange(size) % 2 == 1
+        more = self._learn(middle + np.where(stretched, STRETCHED, 1.0)[:, None] * (z - middle))
+        own, said = more.z[:, ~stretched], more.log_likelihood[:, ~stretched]
+        with jax.enable_x64(True):
+            promised = np.asarray(jax.vmap(emulated, (None, 1), 1)(emulator, jnp.asarray(own)))
+        gain = np.where(np.isfinite(said), said - promised, -np.inf)
+        highest = np.quantile(gain, TRUSTED, axis=1, keepdims=True)
+        weight = np.exp(np.minimum(gain - np.where(np.isfinite(highest), highest, 0.0), 0.0)) + 1e-12
+        weight /= weight.sum(1, keepdims=True)
+        centre = np.einsum("nm,nmi->ni", weight, own)
+        away = own - centre[:, None]
+        return centre, np.einsum("nm,nmi,nmj->nij", weight, away, away)
+
+    def _learn(self, u: np.ndarray) -> Training:
         with jax.enable_x64(True):
             z = np.asarray(bounded(jnp.asarray(u), self.low, self.high))
         rows = predicted(self.fitted, np.arange(len(self.participant)), z[self.participant], False)
@@ -79,3 +92,4 @@ class Trainer:
         log_prior = -0.5 * ((z - self.mean[:, None]) ** 2 / self.variance[:, None]).sum(-1)
         more = Training(z, said, log_prior)
         self.training = more if self.training is None else self.training.also(more)
+        return more
