@@ -13,7 +13,7 @@ import xarray as xr
 
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
-from explorelab._support.counted import counted
+from explorelab._support.counted import counted, plural
 from explorelab._support.door import door
 from explorelab._support.files import check_writable, read_tree, write_whole
 from explorelab.agents import Agent
@@ -150,7 +150,9 @@ def _check_settings(method: Method, settings: Mapping[str, object]) -> None:
             own = [known for known in inspect.signature(fit).parameters if known != "settings"]
             raise unknown_name("argument of fit()", name, [*own, *SETTINGS[method]])
         if name not in SETTINGS[method]:
-            raise InputError(f"{name} is a setting of method {' and '.join(owners)}, got method {method!r}.")
+            raise InputError(
+                f"{name} is a setting of {plural(len(owners), 'method')} {' and '.join(owners)}, got method {method!r}."
+            )
 
 
 def check_choices(choices: Choices) -> None:

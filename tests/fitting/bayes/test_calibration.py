@@ -17,7 +17,7 @@ from scipy.stats import chisquare, kstest
 
 import explorelab as xl
 from explorelab.choices.table import Choices
-from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes import beginning, nuts
 from explorelab.fitting.bayes.population import CONCENTRATION
 from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.model import Fitted, prepare
@@ -63,8 +63,8 @@ def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
         choices = played(z, fitted, seed)
         now = fitted._replace(data=fitted.data._replace(blocks=blocks_of(choices)))
     settings = nuts.Settings(WARMUP, 0.9, 10, correlated)
-    first = hierarchical.begin(choices, now, 2, seed, False)
-    points = hierarchical.starting(first, settings, CHAINS, seed)
+    first = beginning.begin(choices, now, 2, seed, False)
+    points = beginning.starting(first, settings, CHAINS, seed)
     drawn = nuts.run_chains(now.model, first.known, points, settings, DRAWS, seed, False)
     truth = predicted(now, np.arange(choices.n_rows), z[choices.participant][:, None], False).sum()
     told: dict[str, tuple[Any, Any]] = {"log_likelihood": (drawn.log_likelihood.sum(-1), truth)}

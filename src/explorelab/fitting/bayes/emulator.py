@@ -3,10 +3,11 @@
 For person i, in coordinates y in which their posterior has about unit spread, and from points y_j where the log-likelihood l
 was computed,
 
-    l(z) ~ constant + z' pull - z' J z / 2 + sum_j weight_j exp(-|y - y_j|^2 / 2 LENGTH^2)
+    l(z) ~ constant + z' pull - z' J z / 2 + sum_j weight_j exp(-|y - y_j|^2 / 2 length^2)
 
 with the parabola of a first fit (`Known`): far from all points only that remains, which has no second peak. The weights are
-those of kriging (Rasmussen & Williams 2006), where points matter less the less probable they are.
+those of kriging (Rasmussen & Williams 2006), where points matter less the less probable they are. The length is the one of
+`LENGTHS` with which each probable point is best foretold by all others.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from explorelab.agents.factors import AnyArray
 
-LENGTH = 5.0
-"""How far a point says something, in standard deviations of the posterior: likelihoods are smooth."""
+LENGTHS = (1.5, 2.5, 5.0)
+"""How far a point may say something, in standard deviations of the posterior; each person has the one that does best."""
 NUGGET = 1e-7
 """Variance of what cannot be explained, at probable points."""
 PROBABLE = 6.0
@@ -46,6 +47,7 @@ class Emulator(NamedTuple):
     points: Float[AnyArray, "person point parameter"]
     """y_j."""
     weight: Float[AnyArray, "person point"]
+    length: Float[AnyArray, " person"]
 
 
 class Training(NamedTuple):
@@ -65,7 +67,7 @@ def emulated(emulator: Emulator, z: Float[Array, "person parameter"]) -> Float[A
     y = jnp.einsum("nij,nj->ni", emulator.whitening, z - emulator.centre)
     between = jnp.einsum("nmp,np->nm", emulator.points, y)
     apart = (y**2).sum(-1)[:, None] + (emulator.points**2).sum(-1) - 2 * between
-    rest = (emulator.weight * jnp.exp(-apart / (2 * LENGTH**2))).sum(-1)
+    rest = (emulator.weight * jnp.exp(-apart / (2 * emulator.length[:, None] ** 2))).sum(-1)
     parabola = (z * (emulator.pull - 0.5 * jnp.einsum("nij,nj->ni", emulator.bend, z))).sum(-1)
     return emulator.constant + parabola + rest
 
@@ -82,7 +84,7 @@ def learned(
     whitening = np.linalg.inv(roots)
     y = np.einsum("nij,nmj->nmi", whitening, training.z - centre[:, None])
     parabola = np.einsum("nmi,ni->nm", training.z, pull) - 0.5 * np.einsum("nmi,nij,nmj->nm", training.z, bend, training.z)
-    constants, weights = [], []
+    constants, weights, lengths = [], [], []
     for points, said, base, prior in zip(y, training.log_likelihood, parabola, training.log_prior, strict=True):
         log_probability = np.where(np.isfinite(said), said + prior, -np.inf)
         best = int(log_probability.argmax())
@@ -92,12 +94,26 @@ def learned(
         rest = np.maximum(np.where(np.isfinite(said), said, -np.inf), least) - np.maximum(base + constant, least)
         drop = np.minimum(highest - log_probability, IMPOSSIBLE)
         noise = np.minimum(NUGGET * (1 + np.exp(drop - PROBABLE)), MOST_NOISE)
-        kernel = np.exp(-_apart(points) / (2 * LENGTH**2))
-        weights.append(cho_solve(cho_factor(kernel + np.diag(noise)), rest))
+        length, weight = min(
+            (_kriged(_apart(points), each, rest, noise, drop < PROBABLE) for each in LENGTHS), key=lambda found: found[0]
+        )[1:]
+        weights.append(weight)
+        lengths.append(length)
         constants.append(constant)
     missing = -y.shape[1] % room
     points, weight = np.pad(y, ((0, 0), (0, missing), (0, 0))), np.pad(np.array(weights), ((0, 0), (0, missing)))
-    return Emulator(centre, whitening, bend, pull, np.array(constants), points, weight)
+    return Emulator(centre, whitening, bend, pull, np.array(constants), points, weight, np.array(lengths))
+
+
+def _kriged(
+    apart: np.ndarray, length: float, rest: np.ndarray, noise: np.ndarray, probable: np.ndarray
+) -> tuple[float, float, np.ndarray]:
+    """How badly probable points are foretold by all others, the length, and the weights of all points."""
+    inverse = cho_solve(cho_factor(np.exp(-apart / (2 * length**2)) + np.diag(noise)), np.eye(len(rest)))
+    weight = inverse @ rest
+    # What is left of a point that the others foretell (Rasmussen & Williams 2006, equation 5.12).
+    missed = (weight / np.diagonal(inverse))[probable]
+    return float(np.sqrt(np.mean(missed**2))) if missed.size else 0.0, length, weight
 
 
 def _apart(points: np.ndarray) -> np.ndarray:
