@@ -11,6 +11,8 @@ from scipy.special import logsumexp
 
 import explorelab as xl
 from explorelab.choices.table import Choices
+from explorelab.fitting.bayes import beginning
+from explorelab.fitting.bayes.population import Known
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.solve import limits, predicted
 from explorelab.fitting.spaces import bounded
@@ -72,3 +74,13 @@ class Exact:
     def elpd(self, row: int) -> float:
         """Log predictive probability of a row given all others."""
         return logsumexp(self.log_joint()) - logsumexp(self.log_joint(without=row))
+
+
+def begun_quietly(choices: Choices, fitted: Fitted) -> beginning.Beginning:
+    """A beginning without a first fit: the sampler's coordinates are those of the model itself."""
+    n, p = choices.n_participants, len(fitted.space)
+    with jax.enable_x64(True):
+        known = Known(
+            fitted.data, jnp.asarray(choices.participant), *limits(fitted.space), jnp.zeros((n, p, p)), jnp.zeros((n, p))
+        )
+    return beginning.Beginning(known, np.zeros(p), np.ones(p))

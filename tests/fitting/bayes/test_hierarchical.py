@@ -22,10 +22,9 @@ from explorelab.fitting.bayes.population import bounded, people, population_mode
 from explorelab.fitting.fit_people import fit, load_fit, save_fit
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import block_log_likelihoods
-from explorelab.fitting.search.solve import limits
 from explorelab.fitting.spaces import standard
 from tests.support.beliefs import QUICKLY
-from tests.support.hierarchies import Exact, delta_people
+from tests.support.hierarchies import Exact, begun_quietly, delta_people
 
 SETTINGS = {"warmup": 200, "seed": 0, "progress": False}
 
@@ -272,16 +271,6 @@ def test_an_interrupt_ends_every_chain(two: Any, monkeypatch: pytest.MonkeyPatch
             thread.join(timeout=20)
     assert threading.active_count() <= before
     assert not jax.config.jax_enable_x64
-
-
-def begun_quietly(choices: Choices, fitted: Fitted) -> beginning.Beginning:
-    """A beginning without a first fit: the sampler's coordinates are those of the model itself."""
-    n, p = choices.n_participants, len(fitted.space)
-    with jax.enable_x64(True):
-        known = nuts.Known(
-            fitted.data, jnp.asarray(choices.participant), *limits(fitted.space), jnp.zeros((n, p, p)), jnp.zeros((n, p))
-        )
-    return beginning.Beginning(known, np.zeros(p), np.ones(p))
 
 
 def test_correlations_of_people_if_asked_for(two: Any) -> None:
