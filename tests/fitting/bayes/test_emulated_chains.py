@@ -87,16 +87,17 @@ def test_the_tree_is_that_of_nuts_and_can_be_kept(one: Any, tmp_path: Any) -> No
     save_fit(tree, tmp_path / "fit.nc")
     again = load_fit(tmp_path / "fit.nc")
     loo = loo_by_block(again)
-    good = ~loo["bad"].values
+    good = loo["pareto_k"].values < 0.5
+    assert good.sum() >= 3
     truth = np.array([exact.elpd(row) for row in range(loo.sizes["row"])])
     np.testing.assert_allclose(loo["elpd"].values[good], truth[good], atol=0.15)
 
 
 def test_chains_go_on_until_they_have_converged(one: Any) -> None:
     choices, fitted, _, _ = one
-    tree = hierarchical.sample_emulated(choices, fitted, draws=300, **SETTINGS)
+    tree = hierarchical.sample_emulated(choices, fitted, draws=110, **SETTINGS)
     assert tree.attrs["convergence"].startswith("passed: ")
-    assert tree.attrs["draws"] in (600, 900, 1200)
+    assert tree.attrs["draws"] in (220, 330, 440)
     assert tree["posterior"].sizes["draw"] == tree.attrs["draws"]
     with pytest.raises(ConvergenceError, match="have not converged") as refused:
         hierarchical.sample_emulated(choices, fitted, draws=5, **SETTINGS)
