@@ -158,8 +158,9 @@ def lines(results: dict[str, Any]) -> list[str]:
     text = [
         "## Hierarchical Bayes",
         "",
-        f"`python -m bench.people`: {n} simulated people, two blocks of 90 choices among 100 squares, four chains; the first fit by",
-        f"empirical Bayes and compiling included. Promised: {GROUP} effective draws of the group, {PEOPLE} of every person.",
+        f"`python -m bench.people`: {n} simulated people, two blocks of 90 choices among 100 squares, four chains; the",
+        "first fit by empirical Bayes and compiling included. Promised: "
+        f"{GROUP} effective draws of the group, {PEOPLE} of every person.",
         "",
         "| | seconds | processor s | draws | fewest effective: group | person | largest R-hat |",
         "|---|---|---|---|---|---|---|",
@@ -168,8 +169,8 @@ def lines(results: dict[str, Any]) -> list[str]:
     ]
     if (slow := results.get("nuts")) and (fast := results.get("bayes")):
         text += [
-            f"NUTS alone took {slow['processor_s']:.0f} s of processor time for {slow['draws']} draws of the paper's model, with "
-            f"as many steps of warm-up, `bayes` {fast['processor_s']:.0f} s for {fast['draws']}.",
+            f"NUTS alone took {slow['processor_s']:.0f} s of processor time for {slow['draws']} draws of the paper's model, "
+            f"with as many steps of warm-up, `bayes` {fast['processor_s']:.0f} s for {fast['draws']}.",
             "",
         ]
     return text

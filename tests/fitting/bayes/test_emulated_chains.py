@@ -69,9 +69,20 @@ def test_a_bad_emulator_costs_draws_and_nothing_else(one: Any, monkeypatch: pyte
 
     monkeypatch.setattr(emulated_chains, "learned", misled)
     monkeypatch.setattr(emulated_chains, "MOST_TRIALS", 1)
+    monkeypatch.setattr(hierarchical, "LEAST_ACCEPTED", 0.0)
     tree = hierarchical.sample_emulated(choices, fitted, draws=2000, on_failure="warn", **SETTINGS)
     accepted = float(tree["sample_stats"]["accepted"].mean())
     assert 0.02 < accepted < 0.8 < float(good["sample_stats"]["accepted"].mean())
+    check_exact(choices, fitted, tree, exact)
+
+
+@pytest.mark.slow
+def test_where_hardly_anything_is_accepted_nuts_takes_over(one: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    choices, fitted, good, exact = one
+    monkeypatch.setattr(hierarchical, "LEAST_ACCEPTED", 1.1)
+    tree = hierarchical.sample_emulated(choices, fitted, draws=1000, **SETTINGS)
+    assert (tree.attrs["emulated"], good.attrs["emulated"]) == (0, 1)
+    assert "accepted" not in tree["sample_stats"]
     check_exact(choices, fitted, tree, exact)
 
 

@@ -30,14 +30,14 @@ from explorelab.fitting.bayes.training_points import Trainer, n_points
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.search.batches import on_gpu, single_threaded_algebra
 
-SHARES = (0.4, 0.3, 0.3)
+SHARES = (0.25, 0.25, 0.25, 0.25)
 """Shares of warm-up; after each but the last, the emulator learns from the latter half of its draws."""
 TRIAL = 50
 """Draws after which it is seen how many proposals are accepted; they also let the chains settle, and are not kept."""
 ENOUGH = 0.6
 """Share of accepted proposals with which the emulator need not learn more."""
-MOST_TRIALS = 4
-BATCHES = 3
+MOST_TRIALS = 3
+BATCHES = 4
 """Batches of points that the emulator has room for; with more, it grows."""
 
 
@@ -64,6 +64,8 @@ class EmulatedChains:
         n_lanes = 1 if self.together else self.n_chains
         self.rngs = [np.random.default_rng([seed, lane]) for lane in range(n_lanes)]
         self.counting = Lock()
+        self.accepted = 1.0
+        """Share of proposals that were accepted in the last trial."""
         self.trainer = Trainer(fitted, begun, seed)
         with _quietly():
             self._learn(*self.trainer.first())
@@ -72,7 +74,8 @@ class EmulatedChains:
             self.kept = [self._at(state) for state in self.states]
             for _ in range(MOST_TRIALS):
                 drawn, proposed = self._drawn(TRIAL, "settling")
-                if drawn.accepted is not None and drawn.accepted.mean() >= ENOUGH:
+                self.accepted = 0.0 if drawn.accepted is None else float(drawn.accepted.mean())
+                if self.accepted >= ENOUGH:
                     break
                 self._learn(*self.trainer.also(_in_a_row(proposed), self.given.emulator))
                 self.kept = [self._at(self.programs.renewed(self.given, kept.state)) for kept in self.kept]

@@ -5,13 +5,14 @@ was computed,
 
     l(z) ~ constant + z' pull - z' J z / 2 + sum_j weight_j exp(-|y - y_j|^2 / 2 length^2)
 
-with the parabola of a first fit (`Known`): far from all points only that remains, which has no second peak. The weights are
-those of kriging (Rasmussen & Williams 2006), where points matter less the less probable they are. The length is the one of
-`LENGTHS` with which each probable point is best foretold by all others.
+with the parabola of a first fit (`Known`): far from all points only that remains, made steeper. The weights are those of
+kriging (Rasmussen & Williams 2006), where points matter less the less probable they are. The length is the one of `LENGTHS`
+with which each probable point is best foretold by all others.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -27,10 +28,12 @@ NUGGET = 1e-7
 """Variance of what cannot be explained, at probable points."""
 PROBABLE = 6.0
 """Points whose log-probability is lower than the highest by more than this matter less and less."""
-MOST_NOISE = 1.0
+MOST_NOISE = 0.01
 """The variance of points that matter least; they still keep the emulator from rising where nobody is."""
 IMPOSSIBLE = 40.0
 """A log-probability lower than the highest by this much is as good as any lower one."""
+BEYOND = 4.0
+"""Farther out than this many standard deviations (and the square root of their number), nothing is known: it goes down."""
 LEAST_SPREAD = 0.02
 """Standard units: against a bound, someone's posterior has hardly any spread."""
 
@@ -69,7 +72,9 @@ def emulated(emulator: Emulator, z: Float[Array, "person parameter"]) -> Float[A
     apart = (y**2).sum(-1)[:, None] + (emulator.points**2).sum(-1) - 2 * between
     rest = (emulator.weight * jnp.exp(-apart / (2 * emulator.length[:, None] ** 2))).sum(-1)
     parabola = (z * (emulator.pull - 0.5 * jnp.einsum("nij,nj->ni", emulator.bend, z))).sum(-1)
-    return emulator.constant + parabola + rest
+    distance = jnp.sqrt((y**2).sum(-1) + 1e-12)
+    beyond = jnp.maximum(distance - BEYOND - math.sqrt(z.shape[-1]), 0.0)
+    return emulator.constant + parabola + rest - 0.5 * beyond**2
 
 
 def learned(

@@ -14,7 +14,7 @@ from explorelab._support.checks import Variables
 from explorelab._support.extras import needs
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-from explorelab.fitting.bayes.beginning import begin, starting
+from explorelab.fitting.bayes.beginning import Beginning, begin, starting
 from explorelab.fitting.bayes.convergence import FAILED, ConvergenceError, ConvergenceWarning, Report, examined
 from explorelab.fitting.bayes.emulated_chains import EmulatedChains
 from explorelab.fitting.bayes.nuts import Draw, Settings, run_chains
@@ -33,6 +33,8 @@ from explorelab.fitting.spaces import Changes
 
 type OnFailure = Literal["raise", "warn"]
 
+LEAST_ACCEPTED = 0.1
+"""With a smaller share of accepted proposals, NUTS alone takes over."""
 MOST_TIMES = 4
 """By an emulator, chains that have not converged go on until there are this many times the draws asked for."""
 
@@ -67,12 +69,14 @@ def sample_emulated(
 
     NUTS moves by an emulated likelihood that costs next to nothing, and each draw is accepted or rejected by the true one,
     so that the posterior is exact whatever the emulator (see `emulated_steps`). If the chains have not converged after
-    `draws`, they go on, up to four times as long.
+    `draws`, they go on, up to four times as long. If hardly any proposal is accepted, NUTS alone takes over.
     """
     asked = _asked("bayes", fitted, (chains, draws, seed), (warmup, target_accept, max_tree_depth), correlated, on_failure)
     begun = begin(choices, fitted, starts, asked.seed, progress)
     points = starting(begun, asked.settings, asked.chains, asked.seed)
     under_way = EmulatedChains(fitted, begun, points, asked.settings, asked.seed, progress)
+    if under_way.accepted < LEAST_ACCEPTED:
+        return _by_nuts(choices, fitted, begun, asked, on_failure, space, progress)
     drawn = under_way.draw(asked.draws)
     report = _examined(choices, fitted, drawn, asked)
     for _ in range(MOST_TIMES - 1):
@@ -112,6 +116,18 @@ def sample(
     """
     asked = _asked("nuts", fitted, (chains, draws, seed), (warmup, target_accept, max_tree_depth), correlated, on_failure)
     begun = begin(choices, fitted, starts, asked.seed, progress)
+    return _by_nuts(choices, fitted, begun, asked, on_failure, space, progress)
+
+
+def _by_nuts(
+    choices: Choices,
+    fitted: Fitted,
+    begun: Beginning,
+    asked: Asked,
+    on_failure: OnFailure,
+    space: Changes | None,
+    progress: bool | None,
+) -> xr.DataTree:
     points = starting(begun, asked.settings, asked.chains, asked.seed)
     drawn = run_chains(fitted.model, begun.known, points, asked.settings, asked.draws, asked.seed, progress)
     report = _examined(choices, fitted, drawn, asked)
@@ -168,6 +184,7 @@ def _finished(
         "method": asked.method, "chains": asked.chains, "draws": drawn.diverging.shape[1], "warmup": settings.warmup,
         "seed": asked.seed, "target_accept": settings.target_accept, "max_tree_depth": settings.max_tree_depth,
         "correlated": int(settings.correlated), "estimate": "posterior median", "convergence": report.told,
+        "emulated": int(drawn.accepted is not None),
     }  # fmt: skip
     over_rows = ("chain", "draw", "row")
     likelihood: Variables = {"block": (over_rows, drawn.log_likelihood)}
