@@ -19,7 +19,7 @@ from explorelab.choices.table import Choices
 from explorelab.errors import ExplorelabError
 from explorelab.fitting.bayes.hierarchical import sample, sample_emulated
 from explorelab.fitting.empirical_bayes import fit_group
-from explorelab.fitting.fit_methods import SETTINGS
+from explorelab.fitting.fit_people import SETTINGS
 from explorelab.tasks.noise import NOISES
 
 pytestmark = pytest.mark.quick_programs

@@ -160,9 +160,8 @@ def fit(
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import fit_tables
     from explorelab.fitting.bayes.convergence import ConvergenceError
-    from explorelab.fitting.fit_methods import SAMPLED
+    from explorelab.fitting.fit_people import SAMPLED, save_fit
     from explorelab.fitting.fit_people import fit as run
-    from explorelab.fitting.fit_people import save_fit
     from explorelab.fitting.fit_summary import estimates_table, fit_summary
 
     check_targets(out, csv)

@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import xarray as xr
@@ -22,12 +22,40 @@ from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.empirical_bayes import fit_group
-from explorelab.fitting.fit_methods import OF_A_GROUP, SAMPLED, SETTINGS, Method, MethodSettings
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, estimates, space_table
 from explorelab.fitting.search.best import fit_each, rows_of_each
 from explorelab.fitting.search.solve import predicted
 from explorelab.fitting.spaces import FieldValue
+
+type Method = Literal["ml", "map", "em", "bayes", "nuts"]
+SAMPLED = ("bayes", "nuts")
+"""Methods that sample the hierarchical posterior: the same one, so that what is made of the one is made of the other."""
+OF_A_GROUP = ("em", *SAMPLED)
+"""Methods that learn what people are like."""
+_SAMPLING = ("chains", "draws", "warmup", "target_accept", "max_tree_depth", "correlated", "on_failure")
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "ml": (),
+    "map": (),
+    "em": ("rounds", "tolerance"),
+    "bayes": _SAMPLING,
+    "nuts": _SAMPLING,
+}
+"""The settings of each method, which are passed on to `fit_group`, `sample_emulated` and `sample`."""
+
+
+class MethodSettings(TypedDict, total=False):
+    """Settings that only some of the methods have."""
+
+    rounds: int
+    tolerance: float
+    chains: int
+    draws: int
+    warmup: int
+    target_accept: float
+    max_tree_depth: int
+    correlated: bool
+    on_failure: Literal["raise", "warn"]
 
 
 @door

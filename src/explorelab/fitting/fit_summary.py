@@ -11,7 +11,7 @@ import xarray as xr
 
 from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.fitting.effects.effects_table import effects
-from explorelab.fitting.fit_methods import OF_A_GROUP, SAMPLED
+from explorelab.fitting.fit_people import OF_A_GROUP, SAMPLED
 from explorelab.fitting.search.identified import SILENT
 
 

@@ -18,7 +18,7 @@ from explorelab.agents.scales import SCALES
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.effects.effect_design import INTERCEPT
 from explorelab.fitting.effects.formulas import Formulas, columns_of, columns_with, parsed, variables_of
-from explorelab.fitting.fit_methods import SAMPLED
+from explorelab.fitting.fit_people import SAMPLED
 
 type Contrasts = str | Sequence[str] | Mapping[str, Mapping[str, float]]
 
