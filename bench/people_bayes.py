@@ -6,6 +6,7 @@ finds it in tutorials (non-centred, NUTS, chains together), on the same choices 
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -55,7 +56,7 @@ def _ours(n: int, agent: str, method: Any, **settings: Any) -> dict[str, Any]:
 
     import explorelab as xl
 
-    choices = population(n)
+    choices, load = population(n), os.getloadavg()[0]
     began, processor = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", xl.ConvergenceWarning)
@@ -65,6 +66,7 @@ def _ours(n: int, agent: str, method: Any, **settings: Any) -> dict[str, Any]:
     group = [measures[name] for name in ("group_mean", "group_sd")]
     people = [measures[name] for name in tree["space"].to_dataset()["parameter"].values]
     found |= {
+        "load": load,
         "draws": int(stats["diverging"].size),
         "r_hat": max(float(x.sel(measure="r_hat").max()) for x in group + people),
     }
@@ -104,7 +106,7 @@ def measure_peer(n: int) -> dict[str, Any]:
 
         numpyro.factor("choices", jax.vmap(block)(rate[who], temperature[who], arm, reward).sum())
 
-    began, processor = time.perf_counter(), time.process_time()
+    load, began, processor = os.getloadavg()[0], time.perf_counter(), time.process_time()
     with jax.enable_x64(True):
         mcmc = MCMC(
             NUTS(model), num_warmup=1000, num_samples=1000, num_chains=4, chain_method="vectorized", progress_bar=False
@@ -116,6 +118,7 @@ def measure_peer(n: int) -> dict[str, Any]:
         "seconds": time.perf_counter() - began,
         "processor_s": time.process_time() - processor,
         "draws": 4000,
+        "load": load,
     }
 
     def worst(names: tuple[str, ...], diagnose: Any) -> list[float]:
@@ -148,7 +151,7 @@ def lines(results: dict[str, Any]) -> list[str]:
     ]
     told = [
         f"| {label} | {one['seconds']:.0f} | {one['processor_s']:.0f} | {one['draws']} | {one['group']:.0f} "
-        f"| {one['persons']:.0f} | {one['r_hat']:.4f} |"
+        f"| {one['persons']:.0f} | {one['r_hat']:.4f} | {one['load']:.0f} |"
         for one, label in rows
         if one
     ]
@@ -162,8 +165,8 @@ def lines(results: dict[str, Any]) -> list[str]:
         "first fit by empirical Bayes and compiling included. Promised: "
         f"{GROUP} effective draws of the group, {PEOPLE} of every person.",
         "",
-        "| | seconds | processor s | draws | fewest effective: group | person | largest R-hat |",
-        "|---|---|---|---|---|---|---|",
+        "| | seconds | processor s | draws | fewest effective: group | person | largest R-hat | load |",
+        "|---|---|---|---|---|---|---|---|",
         *told,
         "",
     ]
