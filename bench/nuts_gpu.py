@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import explorelab as xl
 from explorelab.choices.table import Choices, Layout
-from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes import beginning, nuts, posterior_groups
 from explorelab.fitting.model import prepare
 
 TRIALS = 90
@@ -68,11 +68,11 @@ def simulated(n_people: int, seed: int) -> tuple[Choices, dict[str, np.ndarray]]
 
 def diagnosed(choices: Choices, fitted: Any, drawn: nuts.Draw, depth: int) -> dict[str, Any]:
     """The largest R-hat and the smallest effective sample size, by ArviZ if it is installed, otherwise by NumPyro."""
-    posterior = hierarchical.posterior_table(choices, fitted, drawn, False)
+    posterior = posterior_groups.posterior_table(choices, fitted, drawn, False)
     if importlib.util.find_spec("arviz_stats"):
         from explorelab.fitting.bayes.convergence import examined
 
-        report = examined(posterior, hierarchical.stats_table(drawn), depth)
+        report = examined(posterior, posterior_groups.stats_table(drawn), depth)
         found = {"max_r_hat": report.r_hat, "min_ess": report.ess_bulk, "min_ess_tail": report.ess_tail}
         return {**found, "e_bfmi": report.bfmi, "convergence": report.told, "diagnostics": "arviz_stats"}
     from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
@@ -103,14 +103,14 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
     fitted = prepare(choices, "stochastic-ucl")
     settings = nuts.Settings(given.warmup, given.target_accept, given.max_tree_depth, False)
     began = time.perf_counter()
-    begun = hierarchical.begin(choices, fitted, seed=given.seed, progress=False)
+    begun = beginning.begin(choices, fitted, seed=given.seed, progress=False)
     first_fit = time.perf_counter() - began
     print(f"first fit {first_fit:.0f} s", file=sys.stderr, flush=True)
-    points = hierarchical.starting(begun, settings, given.chains, given.seed)
+    points = beginning.starting(begun, settings, given.chains, given.seed)
     drawn = nuts.run_chains(fitted.model, begun.known, points, settings, given.draws, given.seed, given.progress)
     sampling = time.perf_counter() - began - first_fit
     n_steps = int(drawn.n_steps.sum())
-    posterior = hierarchical.posterior_table(choices, fitted, drawn, False)
+    posterior = posterior_groups.posterior_table(choices, fitted, drawn, False)
     return {
         "device": jax.devices()[0].device_kind,
         "jax": jax.__version__,

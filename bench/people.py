@@ -21,6 +21,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
+from bench import people_bayes
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WU2018 = ROOT.parent / "shared" / "data" / "wu2018"
@@ -153,7 +155,16 @@ def measure_refit() -> dict[str, Any]:
     }
 
 
-MEASURES = {"fit": measure_fit, "numpy": measure_numpy, "refit": lambda _: measure_refit()}
+MEASURES = {
+    "fit": measure_fit,
+    "numpy": measure_numpy,
+    "refit": lambda _: measure_refit(),
+    "bayes": people_bayes.measure_bayes,
+    "nuts": people_bayes.measure_nuts,
+    "delta": people_bayes.measure_delta,
+    "peer": people_bayes.measure_peer,
+}
+SAMPLED, SAMPLED_PEOPLE = ("bayes", "nuts", "delta", "peer"), 40
 
 
 def by_itself(what: str, n: int) -> dict[str, Any]:
@@ -187,6 +198,8 @@ def main() -> int:
         results["load"] = os.getloadavg()[0]
         results["fits"] = [by_itself("fit", n) for n in sizes]
         results["numpy"] = by_itself("numpy", 2 if given.small else 8)
+        for what in SAMPLED:
+            results[what] = by_itself(what, 4 if given.small else SAMPLED_PEOPLE)
         if WU2018.is_dir() and not given.small:
             results["refit"] = by_itself("refit", 0)
     if given.small:

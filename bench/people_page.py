@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bench import people_bayes
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -69,6 +71,7 @@ def page(results: dict[str, Any]) -> str:
         f"({floor_each * last['people'] / last['processor_s']:.0f} by processor time).",
         "",
     ]
+    lines += people_bayes.lines(results)
     if refit:
         lines += [
             "## Leave-one-round-out refit of a published model",

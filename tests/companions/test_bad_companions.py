@@ -63,7 +63,7 @@ def test_an_unknown_agent() -> None:
 @pytest.mark.parametrize("method", ["ml", "map"])
 def test_a_group_that_is_no_group(method: str, fits: dict[str, xr.DataTree]) -> None:
     told = said(lambda: companion(None, fits[method], TASK))
-    assert "by em or nuts" in told
+    assert "by em, bayes or nuts" in told
     assert f"got one by {method}" in told
 
 

@@ -124,7 +124,7 @@ def test_compare_from_the_command_line(folder):
         (["fit", "nowhere.csv"], "nowhere.csv"),
         (["fit", "choices.csv", "--agent", "stochastic-ucx"], "did you mean 'stochastic-ucl'"),
         (["fit", "choices.csv", "--method", "guess"], "unknown method 'guess'"),
-        (["fit", "choices.csv", "--draws", "10"], "--draws needs --method nuts"),
+        (["fit", "choices.csv", "--draws", "10"], "--draws needs --method bayes or nuts"),
         (["fit", "choices.csv", "--out", "nowhere/fit.nc"], "there is no folder nowhere"),
         (["fit", "choices.csv", "--free", "bonus"], "bonus cannot be free"),
         (["fit", "choices.csv", "--set", "temperature=hot"], "temperature must be a number"),

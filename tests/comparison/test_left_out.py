@@ -11,7 +11,7 @@ from explorelab.agents import AGENTS
 from explorelab.agents.rules.habits import HABITS
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
-from explorelab.fitting.bayes.hierarchical import prior_change
+from explorelab.fitting.bayes.posterior_groups import prior_change
 from explorelab.fitting.model import prepare
 from tests.support.people import population
 

@@ -17,7 +17,7 @@ import explorelab as xl
 from explorelab.agents.rules.habits import HABITS
 from explorelab.choices.table import Choices
 from explorelab.errors import ExplorelabError
-from explorelab.fitting.bayes.hierarchical import sample
+from explorelab.fitting.bayes.hierarchical import sample, sample_emulated
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.fit_people import SETTINGS
 from explorelab.tasks.noise import NOISES
@@ -272,10 +272,11 @@ def test_the_bounds_of_the_theory_are_found() -> None:
 @pytest.mark.parametrize(
     ("method", "name", "said"),
     [
+        ("bayes", "draw", "unknown argument of fit() 'draw': did you mean 'draws'?"),
         ("nuts", "chain", "unknown argument of fit() 'chain': did you mean 'chains'?"),
         ("em", "round", "unknown argument of fit() 'round': did you mean 'rounds'?"),
         ("map", "start", "unknown argument of fit() 'start': did you mean 'n_starts'?"),
-        ("map", "chains", "chains is a setting of method 'nuts', got method 'map'."),
+        ("map", "chains", "chains is a setting of methods 'bayes' and 'nuts', got method 'map'."),
     ],
 )
 def test_a_setting_that_a_method_does_not_have_is_told(method: str, name: str, said: str) -> None:
@@ -286,7 +287,7 @@ def test_a_setting_that_a_method_does_not_have_is_told(method: str, name: str, s
 
 def test_the_settings_of_every_method_are_those_of_the_function_that_takes_them() -> None:
     passed_on = {"choices", "fitted", "seed", "starts", "space", "progress", "row_lists", "sets"}
-    for method, function in (("em", fit_group), ("nuts", sample)):
+    for method, function in (("em", fit_group), ("bayes", sample_emulated), ("nuts", sample)):
         assert set(SETTINGS[method]) == set(inspect.signature(function).parameters) - passed_on
 
 

@@ -11,12 +11,16 @@ from explorelab.agents.registry import assumes_noise
 from explorelab.agents.rules.habits import HABITS
 from explorelab.comparison.left_out_blocks import cross_validate
 from explorelab.errors import InputError
+from explorelab.fitting.bayes.beginning import starting
+from explorelab.fitting.bayes.emulated_chains import EmulatedChains
+from explorelab.fitting.bayes.nuts import Settings
 from explorelab.fitting.fit_people import check_likelihood, fit
 from explorelab.fitting.model import prepare
 from explorelab.fitting.search.solve import predicted
 from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices
 from tests.support.beliefs import choosing_and_committing, learning_and_choosing, one_of_each
+from tests.support.hierarchies import begun_quietly
 
 pytestmark = pytest.mark.quick_programs
 
@@ -62,6 +66,20 @@ def check_that_it_has_a_likelihood(anyone, name):
         return
     centre = np.zeros((anyone.n_rows, 1, len(fitted.space)))
     assert np.isfinite(predicted(fitted, np.arange(anyone.n_rows), centre)).all()
+
+
+@pytest.mark.parametrize("name", [*PLAIN[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in PLAIN[2:])])
+def test_what_passes_the_check_is_sampled(anyone, name):
+    said, fitted = refused(anyone, name)
+    if said or not fitted.space:
+        return
+    # Two parameters at most, so that the programs of chains are compiled once for all agents.
+    fitted = prepare(anyone, name, [dimension.name for dimension in fitted.space][:2])
+    begun, settings = begun_quietly(anyone, fitted), Settings(20, 0.9, 5, False)
+    drawn = EmulatedChains(fitted, begun, starting(begun, settings, 2, 0), settings, 0, False).draw(4)
+    z = np.swapaxes(drawn.z.reshape(8, *drawn.z.shape[2:]), 0, 1)[anyone.participant]
+    there = predicted(fitted, np.arange(anyone.n_rows), z, False)
+    np.testing.assert_allclose(np.swapaxes(drawn.log_likelihood.reshape(8, -1), 0, 1), there, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["block-ucl+lapse", "agrawal-hedge-teneketzis+lapse"])

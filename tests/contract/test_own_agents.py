@@ -19,6 +19,7 @@ import explorelab as xl
 from explorelab.agents.agent_names import agent_of
 from explorelab.cli.app import app
 from explorelab.errors import InputError
+from explorelab.fitting.fit_people import SAMPLED
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import engine_for, remembered
 from explorelab.study.robots.pilot import run_pilot
@@ -88,11 +89,12 @@ def test_every_method_fits_it(name, method, people):
 
 @pytest.mark.slow
 @every_one
-def test_nuts_samples_it(name, people):
+@pytest.mark.parametrize("method", SAMPLED)
+def test_chains_sample_it(name, method, people):
     few = people[name].rows(people[name].participant < 2)
     how: dict[str, Any] = {"chains": 2, "draws": 20, "warmup": 30, "seed": 1}
     with pytest.raises(xl.ConvergenceError) as caught:  # so few draws are not enough, but there they are
-        xl.fit(few, own(name), "nuts", **how, progress=False)
+        xl.fit(few, own(name), method, **how, progress=False)
     assert set(caught.value.fit["estimates"]["parameter"].values) == set(own(name).free)
 
 

@@ -111,6 +111,7 @@ said = {
     "fit": command(*fit, "--method", "ml", "--out", "fit.nc"),
     "compare": command("compare", "choices.csv", "--starts", "1", "--agents", "win-stay-lose-shift,random-choice"),
     "latent": command("latent", "choices.csv", "--fit", "fit.nc", "--out", "latent.csv"),
+    "bayes": command(*fit, "--method", "bayes", "--out", "bayes.nc"),
     "nuts": command(*fit, "--method", "nuts", "--out", "nuts.nc"),
     "loo": told(loo),
     "check parquet": command("check", "choices.parquet"),
@@ -120,6 +121,7 @@ said = {
 print(json.dumps(said))
 """
 NEEDS = {
+    "bayes": "bayes",
     "nuts": "bayes",
     "loo": "bayes",
     "check parquet": "parquet",

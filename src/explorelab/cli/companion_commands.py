@@ -28,7 +28,7 @@ def assess(
         str | None, typer.Option(help=f"Agent that models people: {NAMED}; default: the group's, or stochastic-ucl.")
     ] = None,
     group: Annotated[
-        Path | None, typer.Option(help="A saved fit of other people by em or nuts; default: a weak prior.")
+        Path | None, typer.Option(help="A saved fit of other people by em, bayes or nuts; default: a weak prior.")
     ] = None,
     every: Annotated[int, typer.Option(help="Simulate how the block may go on after every so many trials.")] = 5,
     points: Points = 256,

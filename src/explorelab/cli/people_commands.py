@@ -114,7 +114,10 @@ def fit(
     task: Task = None,
     agent: Annotated[str, typer.Option(help=f"Agent: {NAMED}.")] = "stochastic-ucl",
     method: Annotated[
-        str, typer.Option(help="ml, map, em (prior learned from the group) or nuts (fully Bayesian).")
+        str,
+        typer.Option(
+            help="ml, map, em (prior learned from the group), bayes (fully Bayesian) or nuts (the same, slower: a check)."
+        ),
     ] = "map",
     parameter: Fixed = None,
     free: Annotated[
@@ -123,28 +126,32 @@ def fit(
     effects: Annotated[
         str | None,
         typer.Option(
-            help='How parameters depend on conditions, as in "temperature ~ group + age; bonus ~ group" (em, nuts).'
+            help='How parameters depend on conditions, as in "temperature ~ group + age; bonus ~ group" (em, bayes, nuts).'
         ),
     ] = None,
     shared: Annotated[
-        str | None, typer.Option(help="Comma-separated parameters that are the same for everyone (em, nuts).")
+        str | None, typer.Option(help="Comma-separated parameters that are the same for everyone (em, bayes, nuts).")
     ] = None,
     starts: Starts = 10,
     seed: Seed = 0,
-    chains: Annotated[int | None, typer.Option(help="Number of chains (NUTS only; default 4).")] = None,
-    draws: Annotated[int | None, typer.Option(help="Draws per chain (NUTS only; default 1000).")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Warm-up draws per chain (NUTS only; default 1000).")] = None,
-    target_accept: Annotated[
-        float | None, typer.Option(help="Target acceptance rate; higher is slower but safer (NUTS only; default 0.9).")
+    chains: Annotated[int | None, typer.Option(help="Number of chains (sampled fits only; default 4).")] = None,
+    draws: Annotated[int | None, typer.Option(help="Draws per chain (sampled fits only; default 1000).")] = None,
+    warmup: Annotated[
+        int | None, typer.Option(help="Warm-up draws per chain (sampled fits only; default 500 for bayes, 1000 for nuts).")
     ] = None,
-    max_tree_depth: Annotated[int | None, typer.Option(help="Maximum tree depth (NUTS only; default 10).")] = None,
+    target_accept: Annotated[
+        float | None,
+        typer.Option(help="Target acceptance rate; higher is slower but safer (sampled fits only; default 0.9)."),
+    ] = None,
+    max_tree_depth: Annotated[int | None, typer.Option(help="Maximum tree depth (sampled fits only; default 10).")] = None,
     correlated: Annotated[
-        bool | None, typer.Option("--correlated", help="Let parameters correlate across people (NUTS only).")
+        bool | None, typer.Option("--correlated", help="Let parameters correlate across people (sampled fits only).")
     ] = None,
     keep_unconverged: Annotated[
         bool | None,
         typer.Option(
-            "--keep-unconverged", help="Write chains to OUT even if they have not converged, marked as such (NUTS only)."
+            "--keep-unconverged",
+            help="Write chains to OUT even if they have not converged, marked as such (sampled fits only).",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="File for the fit (netCDF).")] = Path("fit.nc"),
@@ -161,13 +168,14 @@ def fit(
     from explorelab.fitting.fit_people import fit as run
     from explorelab.fitting.fit_people import save_fit
     from explorelab.fitting.fit_summary import estimates_table, fit_summary
+    from explorelab.fitting.results import SAMPLED
 
     check_targets(out, csv)
     sampling = {"chains": chains, "draws": draws, "warmup": warmup, "target_accept": target_accept}
     sampling |= {"max_tree_depth": max_tree_depth, "correlated": correlated, "keep_unconverged": keep_unconverged}
     given = {name: value for name, value in sampling.items() if value is not None}
-    if given and method != "nuts":
-        raise InputError(f"--{next(iter(given)).replace('_', '-')} needs --method nuts, got --method {method}.")
+    if given and method not in SAMPLED:
+        raise InputError(f"--{next(iter(given)).replace('_', '-')} needs --method bayes or nuts, got --method {method}.")
     keep = given.pop("keep_unconverged", False)
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "n_starts": starts, "seed": seed, **given}

@@ -25,9 +25,11 @@ def register(app: typer.Typer) -> None:
 def team(
     task: Annotated[str, typer.Option(help="Task: landscape:A, landscape:B, profile:A, profile:B, or a TOML file.")],
     people: Annotated[
-        Path | None, typer.Option(help="A saved em or nuts fit to draw people from; default: the paper's phenotypes.")
+        Path | None, typer.Option(help="A saved em, bayes or nuts fit to draw people from; default: the paper's phenotypes.")
     ] = None,
-    group: Annotated[Path | None, typer.Option(help="A saved em or nuts fit: what the adviser expects of people.")] = None,
+    group: Annotated[
+        Path | None, typer.Option(help="A saved em, bayes or nuts fit: what the adviser expects of people.")
+    ] = None,
     agent: OfFit = None,
     policies: Annotated[str, typer.Option(help="Comma-separated policies of advice.")] = "impersonal,personal",
     follow: Annotated[str, typer.Option(help="Comma-separated probabilities of following a suggestion.")] = "0.3,0.6,0.9",

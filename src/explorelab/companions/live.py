@@ -282,7 +282,8 @@ def companion(
     agent
         Agent that models the person, or its name; by default the group's, or "stochastic-ucl".
     group
-        Fit of the agent to other people by "em" or "nuts": what is expected of a person; None for the weak prior of `fit`.
+        Fit of the agent to other people by "em", "bayes" or "nuts": what is expected of a person; None for the weak prior of
+        `fit`.
     task
         The task that the person plays. Its means serve for the units of rewards, for regret, and, unless `advice` is given
         an expert, for the adviser's prior, which knows how arms vary but not which are good.

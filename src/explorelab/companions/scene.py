@@ -160,7 +160,7 @@ def _each_arm_once(task: Task, horizon: int) -> Choices:
 def _check_group(layout: Layout, group: xr.DataTree) -> None:
     if "group" not in group.children:
         method = group.attrs.get("method", "another method")
-        raise InputError(f"group must be a fit by em or nuts, which learn what people are like, got one by {method}.")
+        raise InputError(f"group must be a fit by em, bayes or nuts, which learn what people are like, got one by {method}.")
     there = int(group.attrs["n_arms"])
     if there != layout.n_arms:
         raise InputError(f"the group was fitted to a task of {counted(there, 'arm')}, but this one has {layout.n_arms}.")

@@ -29,7 +29,7 @@ LEAST_DRAWS = 100
 
 @door
 def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
-    """How well each block is predicted from all others, from the draws of a hierarchical fit (`fit(method="nuts")`).
+    """How well each block is predicted from all others, from the draws of a hierarchical fit (`fit(method="bayes")`).
 
     Over `row`, labelled by `row_participant` and `row_block`: elpd (expected log predictive density), p_loo (effective
     number of parameters), pareto_k, and bad (k too large to trust). Over `participant`: participant_elpd, participant_p_loo,
@@ -39,7 +39,7 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
     Parameters
     ----------
     tree
-        Result of `fit` with `method="nuts"`.
+        Result of `fit` with method "bayes" or "nuts".
     """
     needs("bayes", "loo_by_block")
     check_draws(tree, "loo_by_block")
@@ -78,7 +78,7 @@ def loo_by_block(tree: xr.DataTree) -> xr.Dataset:
 def check_draws(tree: object, who: str) -> None:
     """Raise if this is not a hierarchical fit with enough draws to reweight."""
     if not isinstance(tree, xr.DataTree) or not {"log_likelihood", "posterior"} <= set(tree.children):
-        raise InputError(f"{who} needs the draws of a hierarchical fit (method='nuts'), but this fit has none.")
+        raise InputError(f"{who} needs the draws of a hierarchical fit (method='bayes'), but this fit has none.")
     if tree.attrs.get("effects") or tree.attrs.get("shared"):
         raise InputError(f"{who} cannot judge a fit with effects of conditions yet: fit the agent without them.")
     sizes = tree["posterior"].to_dataset().sizes

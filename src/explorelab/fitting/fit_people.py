@@ -14,7 +14,7 @@ import xarray as xr
 
 from explorelab._support import checks
 from explorelab._support.checks import Unchecked
-from explorelab._support.counted import counted
+from explorelab._support.counted import counted, plural
 from explorelab._support.door import door
 from explorelab._support.files import check_writable, read_tree, write_whole
 from explorelab._support.work.units import long_work
@@ -25,23 +25,25 @@ from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.model import Fitted, prepare
-from explorelab.fitting.results import as_tree, estimates, space_table
+from explorelab.fitting.results import OF_A_GROUP, SAMPLED, as_tree, estimates, space_table
 from explorelab.fitting.search.best import fit_each, rows_of_each
 from explorelab.fitting.search.solve import predicted
 from explorelab.fitting.spaces import FieldValue
 
-type Method = Literal["ml", "map", "em", "nuts"]
+type Method = Literal["ml", "map", "em", "bayes", "nuts"]
+_SAMPLING = ("chains", "draws", "warmup", "target_accept", "max_tree_depth", "correlated", "on_failure")
 SETTINGS: dict[str, tuple[str, ...]] = {
     "ml": (),
     "map": (),
     "em": ("rounds", "tolerance"),
-    "nuts": ("chains", "draws", "warmup", "target_accept", "max_tree_depth", "correlated", "on_failure"),
+    "bayes": _SAMPLING,
+    "nuts": _SAMPLING,
 }
-"""The settings of each method, which are passed on to `fit_group` and `sample`."""
+"""The settings of each method, which are passed on to `fit_group`, `sample_emulated` and `sample`."""
 
 
 class MethodSettings(TypedDict, total=False):
-    """Settings that only one of the methods has."""
+    """Settings that only some of the methods have."""
 
     rounds: int
     tolerance: float
@@ -76,8 +78,8 @@ def fit(
     """Fit an agent to every participant.
 
     The tree has `estimates` (over participant and parameter: estimate, standard_error, low, high, identified, remark ...;
-    log_likelihood, pseudo_r2, and for "ml" aic and bic, which are NaN under a prior), `space`, for "em" and "nuts" also
-    `group`, and for "nuts" ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
+    log_likelihood, pseudo_r2, and for "ml" aic and bic, which are NaN under a prior), `space`, for "em", "bayes" and "nuts"
+    also `group`, and for the last two ArviZ's groups `posterior`, `sample_stats` and `log_likelihood`.
 
     Parameters
     ----------
@@ -87,8 +89,8 @@ def fit(
         Agent or its name, which may fix parameters, as in "stochastic-ucl:length_scale=0".
     method
         "ml" (maximum likelihood), "map" (with the weak default prior of `space`), "em" (empirical Bayes: the prior is
-        learned from the group by expectation-maximisation with Laplace's approximation) or "nuts" (full hierarchical
-        posterior).
+        learned from the group by expectation-maximisation with Laplace's approximation), "bayes" (the full hierarchical
+        posterior) or "nuts" (the same by NUTS alone, which takes far longer: to check "bayes").
     free
         Parameters to estimate; by default those in which people differ, and the noise variance if the data do not give it.
     fixed
@@ -96,11 +98,11 @@ def fit(
     space
         Changes to the bounds and priors of free parameters, as in `{"temperature": {"low": 0.01, "high": 100}}`.
     effects
-        For "em" and "nuts": how parameters depend on conditions, as in "temperature ~ group + C(session); bonus ~ age"
-        (formulaic's grammar; see `effects`). A condition that changes within people has random slopes. A parameter may be
-        held at a value in some blocks: "bonus = 0 if group == 'control'".
+        For "em", "bayes" and "nuts": how parameters depend on conditions, as in "temperature ~ group + C(session);
+        bonus ~ age" (formulaic's grammar; see `effects`). A condition that changes within people has random slopes. A
+        parameter may be held at a value in some blocks: "bonus = 0 if group == 'control'".
     shared
-        For "em" and "nuts": free parameters in which people in the same conditions do not differ.
+        For "em", "bayes" and "nuts": free parameters in which people in the same conditions do not differ.
     n_starts
         Number of starting points per person.
     seed
@@ -113,8 +115,9 @@ def fit(
     resume
         Folder for what is finished, from which a run that was stopped goes on; by default nothing is kept.
     **settings
-        For "em": rounds, tolerance. For "nuts": chains, draws, warmup, target_accept, max_tree_depth, correlated,
-        on_failure.
+        For "em": rounds, tolerance. For "bayes" and "nuts": chains, draws, warmup, target_accept, max_tree_depth,
+        correlated, on_failure. With "bayes", chains that have not converged after `draws` go on, up to four times as
+        long.
     """
     checks.one_of("method", method, SETTINGS)
     _check_settings(method, settings)
@@ -126,10 +129,11 @@ def fit(
     if effects is not None or shared is not None:
         fitted = _with_effects(choices, fitted, method, effects, shared)
     check_likelihood(choices, fitted)
-    if method == "nuts":
-        from explorelab.fitting.bayes.hierarchical import sample
+    if method in SAMPLED:
+        from explorelab.fitting.bayes.hierarchical import sample, sample_emulated
 
-        return sample(choices, fitted, seed=seed, starts=n_starts, space=space, progress=progress, **own)
+        sampled = sample_emulated if method == "bayes" else sample
+        return sampled(choices, fitted, seed=seed, starts=n_starts, space=space, progress=progress, **own)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0
@@ -165,20 +169,24 @@ def _with_effects(
 ) -> Fitted:
     from explorelab.fitting.effects.attach import with_effects
 
-    if method not in ("em", "nuts"):
-        raise InputError(f"{'shared' if effects is None else 'effects'} needs method 'em' or 'nuts', got method {method!r}.")
+    if method not in OF_A_GROUP:
+        raise InputError(
+            f"{'shared' if effects is None else 'effects'} needs method 'em', 'bayes' or 'nuts', got method {method!r}."
+        )
     return with_effects(choices, fitted, effects, shared)
 
 
 def _check_settings(method: Method, settings: Mapping[str, object]) -> None:
     """Raise if a name is not a setting of the method: it belongs to another method, or is misspelt."""
     for name in settings:
-        owner = next((each for each, own in SETTINGS.items() if name in own), None)
-        if owner is None:
+        owners = [repr(each) for each, own in SETTINGS.items() if name in own]
+        if not owners:
             own = [known for known in inspect.signature(fit).parameters if known != "settings"]
             raise unknown_name("argument of fit()", name, [*own, *SETTINGS[method]])
         if name not in SETTINGS[method]:
-            raise InputError(f"{name} is a setting of method {owner!r}, got method {method!r}.")
+            raise InputError(
+                f"{name} is a setting of {plural(len(owners), 'method')} {' and '.join(owners)}, got method {method!r}."
+            )
 
 
 def check_choices(choices: Choices) -> None:

@@ -11,6 +11,7 @@ import xarray as xr
 
 from explorelab._support.written_numbers import JsonObject, finite_or_none
 from explorelab.fitting.effects.effects_table import effects
+from explorelab.fitting.results import OF_A_GROUP, SAMPLED
 from explorelab.fitting.search.identified import SILENT
 
 
@@ -27,7 +28,7 @@ def fit_summary(tree: xr.DataTree) -> JsonObject:
         "converged": int(estimates["converged"].sum()) if "converged" in estimates else None,
         "not_converged": _reasons(estimates),
         "parameters": {str(name): parameter_summary(estimates, str(name)) for name in estimates["parameter"].values},
-        "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") == "nuts" else ""),
+        "convergence": tree.attrs.get("convergence", "passed" if tree.attrs.get("method") in SAMPLED else ""),
         "note": str(estimates.attrs.get("note", "")),
         **({"effects": effects_summary(tree)} if "effects" in tree.children else {}),
     }
@@ -107,6 +108,6 @@ def estimates_table(tree: xr.DataTree) -> pd.DataFrame:
 def _drawn_towards(tree: xr.DataTree) -> str:
     """What draws the estimates towards it: nothing (an empty text), a prior, the group, or what conditions predict."""
     method = tree.attrs.get("method", "")
-    if method in ("em", "nuts"):
+    if method in OF_A_GROUP:
         return "conditions" if tree.attrs.get("effects") else "group"
     return "prior" if method == "map" else ""

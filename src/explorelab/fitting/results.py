@@ -171,6 +171,11 @@ def as_tree(
     return xr.DataTree.from_dict({"/": root, **{f"/{name}": group for name, group in groups.items()}})
 
 
+SAMPLED = ("bayes", "nuts")
+"""Methods that sample the hierarchical posterior: the same one, so that what is made of the one is made of the other."""
+OF_A_GROUP = ("em", *SAMPLED)
+"""Methods that learn what people are like."""
+
 SHRUNKEN = (
     "These estimates are drawn towards the group: tests that compare them between conditions are wrong. "
     "Fit with effects, such as 'temperature ~ group', instead."
@@ -184,7 +189,7 @@ TOWARDS_CONDITIONS = (
 
 def _note(settings: Mapping[str, object], design: Design | None) -> str:
     """What to know before comparing estimates; empty where they are not drawn towards a group."""
-    if settings.get("method") not in ("em", "nuts"):
+    if settings.get("method") not in OF_A_GROUP:
         return ""
     return TOWARDS_CONDITIONS if design is not None and design.text else SHRUNKEN
 

@@ -7,6 +7,7 @@ everyone's choices, which sees mistakes that no single parameter shows (Modrák 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -17,8 +18,11 @@ from scipy.stats import chisquare, kstest
 
 import explorelab as xl
 from explorelab.choices.table import Choices
-from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes import beginning, nuts
+from explorelab.fitting.bayes.emulated_chains import EmulatedChains
 from explorelab.fitting.bayes.population import CONCENTRATION
+from explorelab.fitting.effects.attach import with_effects
+from explorelab.fitting.fit_people import SAMPLED
 from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import on_natural_scale
@@ -50,7 +54,16 @@ def begun() -> Fitted:
     return prepare(choices, "delta-rule", list(SPACE), {"prior_mean": 0.0}, SPACE)
 
 
-def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
+def sampled(choices: Choices, fitted: Fitted, settings: nuts.Settings, seed: int, method: str) -> nuts.Draw:
+    """Draws of every chain by one of the methods."""
+    first = beginning.begin(choices, fitted, 2, seed, False)
+    points = beginning.starting(first, settings, CHAINS, seed)
+    if method == "nuts":
+        return nuts.run_chains(fitted.model, first.known, points, settings, DRAWS, seed, False)
+    return EmulatedChains(fitted, first, points, settings, seed, False).draw(DRAWS)
+
+
+def ranks(fitted: Fitted, seed: int, correlated: bool, method: str) -> dict[str, int]:
     """The rank of every true value among its draws."""
     rng = np.random.default_rng(1000 + seed)
     mean, sd = rng.standard_normal(2), np.abs(rng.standard_normal(2))
@@ -62,10 +75,7 @@ def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
         z = np.asarray(bounded(jnp.asarray(latent), *limits(fitted.space)))
         choices = played(z, fitted, seed)
         now = fitted._replace(data=fitted.data._replace(blocks=blocks_of(choices)))
-    settings = nuts.Settings(WARMUP, 0.9, 10, correlated)
-    first = hierarchical.begin(choices, now, 2, seed, False)
-    points = hierarchical.starting(first, settings, CHAINS, seed)
-    drawn = nuts.run_chains(now.model, first.known, points, settings, DRAWS, seed, False)
+    drawn = sampled(choices, now, nuts.Settings(WARMUP, 0.9, 10, correlated), seed, method)
     truth = predicted(now, np.arange(choices.n_rows), z[choices.participant][:, None], False).sum()
     told: dict[str, tuple[Any, Any]] = {"log_likelihood": (drawn.log_likelihood.sum(-1), truth)}
     for i, dimension in enumerate(fitted.space):
@@ -74,19 +84,59 @@ def ranks(fitted: Fitted, seed: int, correlated: bool) -> dict[str, int]:
         told[f"{dimension.name} of one"] = drawn.z[..., 0, i], z[0, i]
     if correlated:
         told["correlation"] = drawn.correlation[..., 0, 1], correlation
+    return ranked(told)
+
+
+def ranked(told: dict[str, tuple[Any, Any]]) -> dict[str, int]:
+    """The rank of each true value among thinned draws of it."""
     return {name: int((draws[:, THIN - 1 :: THIN] < value).sum()) for name, (draws, value) in told.items()}
+
+
+def ranks_of_effects(choices: Choices, fitted: Fitted, seed: int) -> dict[str, int]:
+    """The same where people of two groups differ in one of their parameters."""
+    design = fitted.design
+    assert design is not None
+    rng = np.random.default_rng(5000 + seed)
+    effects, sd = rng.standard_normal(design.n_effects), np.abs(rng.standard_normal(2))
+    with jax.enable_x64(True):
+        latent = design.of_person @ effects + sd * rng.standard_normal((PEOPLE, 2))
+        z = np.asarray(bounded(jnp.asarray(latent), design.low, design.high))
+        new = replace(played(z, fitted, seed), conditions=choices.conditions)
+        now = fitted._replace(data=fitted.data._replace(blocks=blocks_of(new)))
+    drawn = sampled(new, now, nuts.Settings(WARMUP, 0.9, 10, False), seed, "bayes")
+    told: dict[str, tuple[Any, Any]] = {f"effect {i}": (drawn.mean[..., i], effects[i]) for i in range(design.n_effects)}
+    told |= {f"sd {i}": (drawn.sd[..., i], sd[i]) for i in range(2)}
+    told |= {f"latent {i} of one": (drawn.z[..., 0, i], z[0, i]) for i in range(2)}
+    return ranked(told)
+
+
+@pytest.mark.slow
+def test_ranks_of_effects_are_uniform() -> None:
+    rule = xl.agents.delta_rule().rule
+    params = {"prior_mean": 0.0, "learning_rate": np.full(PEOPLE, 0.4), "temperature": 0.5}
+    choices = simulated_people(rule, params, BLOCKS, TRIALS, MEANS, NOISE_VAR, 0)
+    groups = np.array(["a", "b"], object)[choices.participant % 2]
+    choices = replace(choices, conditions={"group": groups})
+    plain = prepare(choices, "delta-rule", list(SPACE), {"prior_mean": 0.0}, SPACE)
+    fitted = with_effects(choices, plain, "temperature ~ group", None)
+    check_uniform([ranks_of_effects(choices, fitted, seed) for seed in range(REPLICATIONS)])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("correlated", [False, True])
-def test_ranks_of_the_truth_are_uniform(correlated: bool) -> None:
+@pytest.mark.parametrize("method", SAMPLED)
+def test_ranks_of_the_truth_are_uniform(correlated: bool, method: str) -> None:
     fitted = begun()
-    every = [ranks(fitted, seed, correlated) for seed in range(REPLICATIONS)]
+    check_uniform([ranks(fitted, seed, correlated, method) for seed in range(REPLICATIONS)])
+
+
+def check_uniform(every: list[dict[str, int]]) -> None:
+    """Neither a histogram of the ranks nor their largest distance from uniform is surprising."""
     for name in every[0]:
         found = np.array([each[name] for each in every])
         counts = np.bincount(found * N_BINS // N_RANKS, minlength=N_BINS)
         shares = np.diff(np.ceil(np.arange(N_BINS + 1) * N_RANKS / N_BINS)) / N_RANKS
         # Two looks at each quantity: one in a hundred of all such tests fails by chance.
-        binned = chisquare(counts, REPLICATIONS * shares).pvalue
+        binned = chisquare(counts, len(every) * shares).pvalue
         spread = kstest((found + 0.5) / N_RANKS, "uniform").pvalue
         assert min(binned, spread) > 0.01 / (2 * len(every[0])), f"{name}: {counts.tolist()}, p = {binned:.2g}, {spread:.2g}"

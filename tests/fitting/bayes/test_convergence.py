@@ -118,3 +118,13 @@ def test_many_failures_are_counted() -> None:
     for name in ("temperature", "bonus"):
         posterior[name].values[0] += 2
     assert "and 3 more" in examined(posterior, stats).told
+
+
+def test_an_emulator_that_is_rarely_right_is_told_of_where_chains_fail() -> None:
+    posterior, stats = chains()
+    stats["accepted"] = (("chain", "draw"), np.random.default_rng(0).random((CHAINS, DRAWS)) < 0.05)
+    assert examined(posterior, stats).failures == ()
+    posterior["bonus"].values[2, :, 1] += 1
+    report = examined(posterior, stats)
+    assert "accepted only 5% of what was emulated" in report.told
+    assert "use method 'nuts'" in report.advice

@@ -12,35 +12,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.special import logsumexp
 
-import explorelab as xl
 from explorelab.choices.table import Choices
 from explorelab.comparison.psis import loo_by_block
 from explorelab.errors import InputError
-from explorelab.fitting.bayes import hierarchical, nuts
+from explorelab.fitting.bayes import beginning, hierarchical, nuts
 from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
 from explorelab.fitting.bayes.population import bounded, people, population_model, root_of, row_log_likelihoods
 from explorelab.fitting.fit_people import fit, load_fit, save_fit
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import block_log_likelihoods
-from explorelab.fitting.search.solve import limits, predicted
 from explorelab.fitting.spaces import standard
 from tests.support.beliefs import QUICKLY
-from tests.support.simulated import people as simulated_people
+from tests.support.hierarchies import Exact, begun_quietly, delta_people
 
-MEANS = [0.0, 0.5, 1.0, 1.5, 2.0]
 SETTINGS = {"warmup": 200, "seed": 0, "progress": False}
 
 quickly = partial(jax.jit, compiler_options=QUICKLY)
-
-
-def delta_people(n: int, n_blocks: int, seed: int, **given: Any) -> tuple[Choices, dict[str, np.ndarray]]:
-    rng = np.random.default_rng(seed)
-    rate = 1 / (1 + np.exp(-rng.normal(-0.4, 0.7, n)))
-    true = {"learning_rate": rate, "temperature": 0.5 * np.exp(rng.normal(0, 0.4, n))} | given
-    rule = xl.agents.delta_rule().rule
-    return simulated_people(rule, {"prior_mean": 0.0, **true}, n_blocks, 20, MEANS, 1.0, seed), true
 
 
 @pytest.fixture(scope="module")
@@ -67,53 +55,6 @@ def one() -> tuple[Choices, Fitted, xr.DataTree, Exact]:
     fitted = prepare(choices, "delta-rule", ["temperature"], {"prior_mean": 0.0, "learning_rate": 0.3})
     tree = hierarchical.sample(choices, fitted, draws=2000, **SETTINGS)
     return choices, fitted, tree, Exact(choices, fitted)
-
-
-class Exact:
-    """The posterior of a model with one parameter, summed over a grid of means and spreads."""
-
-    def __init__(self, choices: Choices, fitted: Fitted) -> None:
-        self.participant = choices.participant
-        self.mean, self.sd = np.linspace(-3, 3, 81), np.linspace(0.005, 3.0, 80)
-        # So many that they lie closer than the width of a likelihood, also where people are spread widely.
-        nodes, weights = np.polynomial.hermite_e.hermegauss(181)
-        self.log_weight = np.log(weights / weights.sum())
-        low, high = limits(fitted.space)
-        latent = self.mean[:, None, None] + self.sd[None, :, None] * nodes
-        with jax.enable_x64(True):
-            self.z = np.asarray(bounded(jnp.asarray(latent)[..., None], low, high))[..., 0]
-        points = np.linspace(low[0], high[0], 4001)
-        each = predicted(fitted, np.arange(choices.n_rows), np.tile(points[:, None], (choices.n_rows, 1, 1)), False)
-        self.blocks = [np.interp(self.z, points, values) for values in each]
-        self.log_prior = -0.5 * self.mean[:, None] ** 2 - 0.5 * self.sd[None] ** 2
-
-    def person(self, who: int, without: int | None = None) -> np.ndarray:
-        """Log-likelihood of someone's blocks at every mean, spread and node."""
-        rows = [row for row in np.nonzero(self.participant == who)[0] if row != without]
-        return sum((self.blocks[row] for row in rows), np.zeros_like(self.z))
-
-    def log_joint(self, without: int | None = None) -> np.ndarray:
-        """Log of prior times likelihood over the grid, without one row."""
-        each = [logsumexp(self.person(who, without) + self.log_weight, axis=-1) for who in np.unique(self.participant)]
-        return self.log_prior + sum(each)
-
-    def moments(self, values: np.ndarray) -> tuple[float, float]:
-        """Posterior mean and standard deviation of something over the grid."""
-        weight = np.exp(self.log_joint() - logsumexp(self.log_joint()))
-        mean = (weight * values).sum()
-        return mean, np.sqrt((weight * (values - mean) ** 2).sum())
-
-    def moments_of(self, who: int) -> tuple[float, float]:
-        """Posterior mean and standard deviation of someone's parameter in standard units."""
-        inner = self.person(who) + self.log_weight
-        share = np.exp(inner - logsumexp(inner, axis=-1, keepdims=True))
-        weight = np.exp(self.log_joint() - logsumexp(self.log_joint()))[..., None] * share
-        mean = (weight * self.z).sum()
-        return mean, np.sqrt((weight * (self.z - mean) ** 2).sum())
-
-    def elpd(self, row: int) -> float:
-        """Log predictive probability of a row given all others."""
-        return logsumexp(self.log_joint()) - logsumexp(self.log_joint(without=row))
 
 
 @pytest.mark.slow
@@ -181,7 +122,7 @@ def test_loo_adds_up_and_names_bad_blocks(two: Any) -> None:
 
 
 def test_loo_needs_draws(two: Any) -> None:
-    with pytest.raises(InputError, match="method='nuts'"):
+    with pytest.raises(InputError, match="method='bayes'"):
         loo_by_block(xr.DataTree.from_dict({"estimates": two[2]["estimates"].to_dataset()}))
 
 
@@ -322,7 +263,7 @@ def test_an_interrupt_ends_every_chain(two: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(nuts.Progress, "advance", interrupt)
     fitted = prepare(two[0], "delta-rule", ["learning_rate", "temperature"], {"prior_mean": 0.0})
     begun, settings = begun_quietly(two[0], fitted), nuts.Settings(200, 0.9, 10, True)
-    points = hierarchical.starting(begun, settings, 4, 0)
+    points = beginning.starting(begun, settings, 4, 0)
     with pytest.raises(KeyboardInterrupt):
         nuts.run_chains(fitted.model, begun.known, points, settings, 10**6, 0)
     for thread in threading.enumerate():
@@ -330,16 +271,6 @@ def test_an_interrupt_ends_every_chain(two: Any, monkeypatch: pytest.MonkeyPatch
             thread.join(timeout=20)
     assert threading.active_count() <= before
     assert not jax.config.jax_enable_x64
-
-
-def begun_quietly(choices: Choices, fitted: Fitted) -> hierarchical.Beginning:
-    """A beginning without a first fit: the sampler's coordinates are those of the model itself."""
-    n, p = choices.n_participants, len(fitted.space)
-    with jax.enable_x64(True):
-        known = nuts.Known(
-            fitted.data, jnp.asarray(choices.participant), *limits(fitted.space), jnp.zeros((n, p, p)), jnp.zeros((n, p))
-        )
-    return hierarchical.Beginning(known, np.zeros(p), np.ones(p))
 
 
 def test_correlations_of_people_if_asked_for(two: Any) -> None:

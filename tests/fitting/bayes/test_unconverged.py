@@ -123,8 +123,8 @@ def test_a_group_that_still_moved_is_told_of() -> None:
 
 
 @pytest.mark.parametrize("option", ["--keep-unconverged", "--correlated", "--target-accept=0.9", "--max-tree-depth=8"])
-def test_options_of_nuts_are_refused_elsewhere(option: str, tmp_path: Path) -> None:
+def test_options_of_sampled_fits_are_refused_elsewhere(option: str, tmp_path: Path) -> None:
     written(tmp_path, tidy(), "[task]\narms = 4\n")
     done = explorelab("fit", "choices.csv", "--method", "ml", option, cwd=tmp_path)
     assert done.returncode == 2
-    assert f"{option.split('=')[0]} needs --method nuts, got --method ml." in done.stderr
+    assert f"{option.split('=')[0]} needs --method bayes or nuts, got --method ml." in done.stderr

@@ -86,7 +86,7 @@ def test_a_wrong_formula_is_refused_in_one_sentence(effects: str) -> None:
 @pytest.mark.parametrize("method", ["ml", "map"])
 @pytest.mark.parametrize("settings", [{"effects": "temperature ~ group"}, {"shared": ["temperature"]}], ids=str)
 def test_methods_without_a_group_refuse_effects(method: str, settings: dict) -> None:
-    with pytest.raises(xl.InputError, match="needs method 'em' or 'nuts'"):
+    with pytest.raises(xl.InputError, match="needs method 'em', 'bayes' or 'nuts'"):
         xl.fit(people(), AGENT, method, progress=False, **settings)
 
 

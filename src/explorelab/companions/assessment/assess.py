@@ -82,7 +82,7 @@ def assess(
     agent
         Agent that models them, or its name; by default the group's, or "stochastic-ucl".
     group
-        Fit of the agent to other people by "em" or "nuts"; None for the weak prior of `fit`.
+        Fit of the agent to other people by "em", "bayes" or "nuts"; None for the weak prior of `fit`.
     every
         Assess every so many trials, and the last one of each block; parameters are estimated after every trial.
     n_points

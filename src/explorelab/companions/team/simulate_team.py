@@ -58,8 +58,8 @@ def simulate_team(
     task
         Task that is played. Advisers never see its means.
     people
-        Fit by "em" or "nuts" from whose group people are drawn; by default people of the paper's three phenotypes: its
-        linear agent, its logarithmic agent, and between them, with every parameter scattered by about 20 %.
+        Fit by "em", "bayes" or "nuts" from whose group people are drawn; by default people of the paper's three
+        phenotypes: its linear agent, its logarithmic agent, and between them, with every parameter scattered by about 20 %.
     policies
         Policies of advice to compare.
     follow
@@ -69,7 +69,8 @@ def simulate_team(
     horizon
         Number of choices of each.
     group
-        Fit by "em" or "nuts" that tells the companion what people are like; by default `people`, or the weak prior of `fit`.
+        Fit by "em", "bayes" or "nuts" that tells the companion what people are like; by default `people`, or the weak
+        prior of `fit`.
     expert
         Agent whose beliefs the adviser starts from; by default deterministic UCL with the prior of the task's family: mean,
         variance and length scale of landscapes A and B for one of the paper's, otherwise of the task itself.

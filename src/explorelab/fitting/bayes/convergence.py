@@ -22,6 +22,8 @@ LEAST_ESS_PER_CHAIN = 100
 LEAST_BFMI = 0.3
 MOST_DIVERGING = 0.0
 """Share of draws that may diverge: none, because a divergence marks a region that the chains could not enter."""
+LEAST_ACCEPTED = 0.2
+"""Share of emulated draws that the likelihood should accept; with fewer, the emulator is why chains do not converge."""
 MOST_SATURATED = 0.01
 """Share of trees that may be cut off at the largest depth: a truncated tree makes a step inefficient, not wrong."""
 FAILED = "failed: "
@@ -168,6 +170,10 @@ def _with_sampler(report: Report, stats: xr.Dataset, max_tree_depth: int) -> Rep
                 f"raise max_tree_depth above {max_tree_depth}",
             )
         )
+    if failures and "accepted" in stats and not stats["accepted"].mean() >= LEAST_ACCEPTED:
+        share = float(stats["accepted"].mean())
+        told = f"the likelihood accepted only {share:.0%} of what was emulated"
+        failures.append(Failure(told, "use method 'nuts', which emulates nothing"))
     return report._replace(failures=tuple(failures), divergences=diverging, bfmi=float(bfmi.min()), saturated=saturated)
 
 

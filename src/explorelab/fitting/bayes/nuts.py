@@ -77,6 +77,8 @@ class Draw(NamedTuple):
     acceptance: Float[AnyArray, ""]
     step_size: Float[AnyArray, ""]
     log_density: Float[AnyArray, ""]
+    accepted: Bool[AnyArray, ""] | None = None
+    """Whether a proposal by the emulator was accepted; None if there is none."""
 
 
 class Sampler(NamedTuple):
@@ -86,38 +88,53 @@ class Sampler(NamedTuple):
     advance: Callable[[Known, State], tuple[State, Draw]]
 
 
-@lru_cache(maxsize=8)
-def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
-    """The compiled sampler; data are arguments, so data of the same shape need no recompilation."""
-    from numpyro.infer.hmc import hmc
-    from numpyro.infer.util import potential_energy
+class Kernel(NamedTuple):
+    """NumPyro's NUTS, not yet compiled, for one chain; a target's arguments come first."""
 
-    def potential(known: Known) -> Callable[[Points], Float[Array, ""]]:
-        arguments = (model, settings.correlated, known)
-        return lambda point: potential_energy(population_model, arguments, {}, point)
+    start: Callable[[Pytree, Points, Points, Keys], State]
+    following: Callable[[Pytree, State], State]
+
+
+def kernel(potential: Callable[[Pytree], Callable[[Points], Float[Array, ""]]], settings: Settings) -> Kernel:
+    """The kernel that samples from exp(-potential(given)), with a dense scale for the population."""
+    from numpyro.infer.hmc import hmc
 
     first, following = hmc(potential_fn_gen=potential, algo="NUTS")
     group = ("correlation_root", "mean", "sd") if settings.correlated else ("mean", "sd")
 
-    def start(known: Known, point: Points, scale: Points, key: Keys) -> State:
+    def start(given: Pytree, point: Points, scale: Points, key: Keys) -> State:
         return first(
             point,
             num_warmup=settings.warmup,
             step_size=0.5,
             inverse_mass_matrix={
                 group: jnp.diag(jnp.concatenate([scale[name] for name in group]) ** 2),
-                ("x",): jnp.ones(known.pull.size),
+                ("x",): jnp.ones(point["x"].size),
             },
             target_accept_prob=settings.target_accept,
             max_tree_depth=settings.max_tree_depth,
             dense_mass=[group],
-            model_args=(known,),
+            model_args=(given,),
             rng_key=key,
         )
 
+    return Kernel(start, lambda given, state: following(state, (given,), {}))
+
+
+@lru_cache(maxsize=8)
+def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
+    """The compiled sampler; data are arguments, so data of the same shape need no recompilation."""
+    from numpyro.infer.util import potential_energy
+
+    def potential(known: Known) -> Callable[[Points], Float[Array, ""]]:
+        arguments = (model, settings.correlated, known)
+        return lambda point: potential_energy(population_model, arguments, {}, point)
+
+    start, following = kernel(potential, settings)
+
     def advance(known: Known, state: State) -> tuple[State, Draw]:
         def step(state: State, _: None) -> tuple[State, Draw]:
-            state = following(state, (known,), {})
+            state = following(known, state)
             return state, drawn(model, settings, known, state)
 
         return lax.scan(step, state, length=PER_CALL)
@@ -127,17 +144,17 @@ def sampler(model: Model, settings: Settings, together: bool) -> Sampler:
 
     def start_all(known: Known, points: Points, scale: Points, keys: Keys) -> State:
         point, key = jax.tree.map(lambda x: x[0], (points, keys))
-        axes = _chain_axes(jax.eval_shape(start, known, point, scale, key))
+        axes = chain_axes(jax.eval_shape(start, known, point, scale, key))
         return jax.vmap(start, (None, 0, None, 0), axes)(known, points, scale, keys)
 
     def advance_all(known: Known, states: State) -> tuple[State, Draw]:
-        axes = _chain_axes(states)
+        axes = chain_axes(states)
         return jax.vmap(advance, (None, axes), (axes, 0))(known, states)
 
     return Sampler(jax.jit(start_all), jax.jit(advance_all))
 
 
-def _chain_axes(state: State) -> Pytree:
+def chain_axes(state: State) -> Pytree:
     """Which axis of each part of a sampler's state is for chains: the first, except that its clock has none.
 
     All chains share one clock, so that warm-up's adaptation at certain times is computed only then. With a clock for each
@@ -147,14 +164,22 @@ def _chain_axes(state: State) -> Pytree:
     return axes._replace(i=None, adapt_state=axes.adapt_state._replace(window_idx=None))
 
 
-def drawn(model: Model, settings: Settings, known: Known, state: State) -> Draw:
-    """The draw that is kept from a state of the sampler."""
+type GroupAt = tuple[Float[Array, " parameter"], Float[Array, " parameter"], Float[Array, "parameter parameter"] | None]
+"""Mean, sd and root of the correlations, if any."""
+
+
+def group_at(settings: Settings, point: Points) -> GroupAt:
+    """The population at a point on the sampler's own scales."""
     from numpyro.distributions import biject_to, constraints
 
-    point = state.z
-    mean, sd = point["mean"], jnp.exp(point["sd"])
     link = biject_to(constraints.corr_cholesky)(point["correlation_root"]) if settings.correlated else None
-    z = people(known, mean, root_of(spread_of(known, sd), link), point["x"]).z
+    return jnp.asarray(point["mean"]), jnp.exp(point["sd"]), link
+
+
+def drawn(model: Model, settings: Settings, known: Known, state: State) -> Draw:
+    """The draw that is kept from a state of the sampler."""
+    mean, sd, link = group_at(settings, state.z)
+    z = people(known, mean, root_of(spread_of(known, sd), link), state.z["x"]).z
     return Draw(
         z=z,
         mean=mean,

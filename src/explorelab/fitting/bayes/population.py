@@ -56,6 +56,10 @@ class Known(NamedTuple):
     random: Float[AnyArray, " parameter"] | None = None
     """With effects: 1 for what people differ in, 0 for what they share."""
 
+    def without_data(self) -> Known:
+        """The same for programs that do not ask the agent, so that they do not depend on it."""
+        return self._replace(data=None, participant=None)  # type: ignore[arg-type]
+
 
 class Person(NamedTuple):
     """Everyone's parameters at a point of the sampler, and the log Jacobian of the change of coordinates."""
@@ -130,8 +134,8 @@ def _backward(
 row_log_likelihoods.defvjp(_forward, _backward)
 
 
-def population_model(model: Model, correlated: bool, known: Known) -> None:
-    """The hierarchical model for NumPyro; its sites are `mean`, `sd`, `x` and, if correlated, `correlation_root`."""
+def population(correlated: bool, known: Known) -> Person:
+    """The prior for NumPyro, and everyone's parameters at it; the sites are `mean`, `sd`, `x` and `correlation_root`."""
     import numpyro
     import numpyro.distributions as dist
 
@@ -143,4 +147,12 @@ def population_model(model: Model, correlated: bool, known: Known) -> None:
     x = numpyro.sample("x", dist.Normal(0.0, 1.0).expand([n_people, n_parameters]).to_event(2))
     everyone = people(known, mean, root_of(spread_of(known, sd), link), x)
     numpyro.factor("people", 0.5 * (x**2 - everyone.e**2).sum() + everyone.log_volume)
-    numpyro.factor("choices", row_log_likelihoods(model, known.data, everyone.z[known.participant]).sum())
+    return everyone
+
+
+def population_model(model: Model, correlated: bool, known: Known) -> None:
+    """The hierarchical model for NumPyro."""
+    import numpyro
+
+    z = population(correlated, known).z
+    numpyro.factor("choices", row_log_likelihoods(model, known.data, z[known.participant]).sum())

@@ -9,19 +9,18 @@ import xarray as xr
 
 from explorelab._support.checks import Variables
 from explorelab.choices.table import Choices
-from explorelab.fitting.bayes.convergence import Report
-from explorelab.fitting.bayes.hierarchical import (
+from explorelab.fitting.bayes.beginning import (
     AWAY,
     EM_ROUNDS,
     EM_TOLERANCE,
     Beginning,
     check_finite,
-    over_draws,
     positive,
-    posterior_estimates,
 )
+from explorelab.fitting.bayes.convergence import Report
 from explorelab.fitting.bayes.nuts import Draw
 from explorelab.fitting.bayes.population import Known
+from explorelab.fitting.bayes.posterior_groups import over_draws, posterior_estimates
 from explorelab.fitting.effects.effect_parts import conditions_dataset, posterior_effects
 from explorelab.fitting.effects.group_step import Around
 from explorelab.fitting.effects.people import blocks_table, group_table, person_points, row_points, within_sd

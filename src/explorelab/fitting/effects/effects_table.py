@@ -21,6 +21,7 @@ from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.effects.effect_design import INTERCEPT
 from explorelab.fitting.effects.formulas import Formulas, columns_of, columns_with, parsed, variables_of
 from explorelab.fitting.effects.freedom import Sensitivity, degrees_of_freedom
+from explorelab.fitting.results import SAMPLED
 
 type Contrasts = str | Sequence[str] | Mapping[str, Mapping[str, float]]
 
@@ -50,8 +51,8 @@ def effects(
     in standard units (see `fit["space"]`); `size` is the estimate divided by the sd of people in the same conditions.
     `natural` with its interval is what `natural_is` says: a value of the parameter, or the difference, ratio or odds ratio
     that goes with the estimate. With method "em" there are `t`, `freedom`, `p`, and `p_term`, a joint test of all columns of
-    a term; with "nuts", estimates are posterior means, intervals quantiles, and `above` is the probability that the effect
-    is above 0.
+    a term; with "bayes" and "nuts", estimates are posterior means, intervals quantiles, and `above` is the probability that
+    the effect is above 0.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def effects(
     estimate = weights @ table["estimate"].values
     covariance = weights @ table["covariance"].values @ weights.T
     se = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    if fit.attrs["method"] == "nuts":
+    if fit.attrs["method"] in SAMPLED:
         draws = fit["posterior"].to_dataset()["effects"].values
         drawn = draws.reshape(-1, draws.shape[-1]) @ weights.T
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)

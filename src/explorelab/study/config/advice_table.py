@@ -79,7 +79,7 @@ def _group(table: Table, folder: Path) -> Any:
     try:
         return read_group(folder / name)
     except InputError as error:
-        table.problem("group", f"must be a fit by em or nuts: {error}")
+        table.problem("group", f"must be a fit by em, bayes or nuts: {error}")
     return None
 
 
