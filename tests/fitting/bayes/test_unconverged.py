@@ -19,7 +19,7 @@ from explorelab.fitting.search.optimise import REASONS, Status
 from tests.support.choice_files import tidy, written
 from tests.support.command_line import Done, explorelab, in_turn
 
-SHORT = ["--agent", "win-stay-lose-shift", "--method", "nuts", "--chains", 2, "--draws", 10, "--warmup", 10, "--starts", 1]
+SHORT = ["--agent", "win-stay-lose-shift", "--method", "nuts", "--chains", 2, "--draws", 50, "--warmup", 10, "--starts", 1]
 
 
 SENTENCE = "The fit has not converged ("
@@ -29,6 +29,7 @@ MADE_FROM_A_FIT: dict[str, list[object]] = {
     "recover": ["recover", "--like", "fit.nc", *FEW],
     "recover --agents": ["recover", "--like", "fit.nc", "--agents", "win-stay-lose-shift,random-choice", *FEW],
     "latent": ["latent", "choices.csv", "--fit", "fit.nc", "--out", "latent.csv"],
+    "loo": ["loo", "choices.csv", "--fit", "fit.nc"],
 }
 IN_JSON = {command: [*words, "--json"] for command, words in MADE_FROM_A_FIT.items() if command != "latent"}
 ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--keep-unconverged", "--csv", "people.csv"]

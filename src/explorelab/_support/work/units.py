@@ -73,7 +73,10 @@ def long_work[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def at_work(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = signature.bind(*args, **kwargs).arguments
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            return function(*args, **kwargs)  # which says it with its name
         executor, folder = given.get("executor"), given.get("resume")
         if executor is None and folder is None:
             return function(*args, **kwargs)

@@ -86,8 +86,10 @@ def _standardised(mean: Value, sd: Value, among: Bool[Array, " arm"]) -> _Arms:
     away = jnp.where(among, mean - best, 0.0)
     sd = jnp.where(among, sd, 0.0)
     unit = lax.stop_gradient(jnp.maximum(-away.min(), sd.max()))
-    unit = jnp.where(unit > 0, unit, 1.0)
-    least = 1e-10 if mean.dtype == jnp.float64 else 1e-5
+    alike = unit == 0
+    unit = jnp.where(alike, 1.0, unit)
+    # Certain arms with one mean share any sd; with the narrowest, derivatives would not cancel in the last digits.
+    least = jnp.where(alike, 1.0, 1e-10 if mean.dtype == jnp.float64 else 1e-5)
     return _Arms(away / unit, jnp.maximum(sd / unit, least), among)
 
 
@@ -118,6 +120,8 @@ def _log_best_jvp(primals: tuple[_Arms], tangents: tuple[_Arms]) -> tuple[Value,
     share, weight, slope = _shares(arms)
     x = _joint_points(arms).x
     speed = moved.mean + (x[:, None] - arms.mean) / arms.sd * moved.sd
+    # Only differences count: what all arms have in common is taken away before it is multiplied by steep slopes.
+    speed -= speed[:, jnp.where(arms.among, arms.mean, -jnp.inf).argmax()][:, None]
     # The sums over j != i: what i itself adds to both cancels.
     others = (slope * speed).sum(1, keepdims=True), slope.sum(1, keepdims=True)
     return jnp.log(share), (weight[:, None] * slope * (speed * others[1] - others[0])).sum(0) / share

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from explorelab._support.counted import counted
 from explorelab.fitting.effects.effects_table import CHANGES, in_natural_units
 from explorelab.fitting.effects.formulas import parsed
 from explorelab.plots.words import fixed, interval, joined, name_of, named, plain
@@ -72,11 +73,11 @@ def parameters_told(found: Analysis, results: ConditionResults) -> str:
     if not n:
         return ""
     if not len(clear):
-        return f"No interval of {n} differences in parameters of {found.main} excludes 0."
+        return f"No interval of {counted(n, 'difference')} in parameters of {found.main} excludes 0."
     verb = "has an interval that excludes" if len(clear) == 1 else "have intervals that exclude"
     return (
-        f"Of {n} differences in parameters of {found.main}, {len(clear)} {verb} 0 (without any true difference, about "
-        f"{max(1, round(0.05 * n))} would): {_in_full(clear) if len(clear) <= IN_FULL else _by_condition(clear)}."
+        f"Of {counted(n, 'difference')} in parameters of {found.main}, {len(clear)} {verb} 0 (without any true difference, "
+        f"about {max(1, round(0.05 * n))} would): {_in_full(clear) if len(clear) <= IN_FULL else _by_condition(clear)}."
     )
 
 
