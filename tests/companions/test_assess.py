@@ -83,6 +83,7 @@ def test_the_same_seed_gives_the_same_bits(found: xr.Dataset) -> None:
     assert found.identical(assess(uneven(), "stochastic-ucl", every=3, **QUICK))
 
 
+@pytest.mark.slow
 def test_somebody_is_assessed_the_same_whoever_else_is_there(found: xr.Dataset) -> None:
     # The weak prior is in units of everyone's rewards: a group is needed for people to be independent.
     group = xl.fit(uneven(), "stochastic-ucl", "em", n_starts=1, progress=False)

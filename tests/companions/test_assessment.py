@@ -44,6 +44,7 @@ def test_regret_to_come_of_random_choice_is_its_mean_gap_times_what_is_left() ->
         assert found.t == n_seen
 
 
+@pytest.mark.slow
 def test_who_goes_on_does_so_with_what_they_have_learned() -> None:
     mind = met("stochastic-ucl", 64)
     lost, found = after(mind, [0, 7, 1, 0, 7, 1, 0, 7]), after(mind, [0, 4, 4, 4, 4, 4, 4, 4])

@@ -6,12 +6,12 @@ import pytest
 import explorelab as xl
 from explorelab.agents import AGENTS
 from explorelab.errors import InputError
-from tests.support.beliefs import NEEDED, learning_and_choosing, one_of_each
+from tests.support.beliefs import NEEDED, one_of_each
 
 pytestmark = pytest.mark.quick_programs
 
 TASK = xl.tasks.on_graph(xl.tasks.line([0.0, 1.0, 2.0, 3.5], 1.0), start=1)
-EVERY = one_of_each(lambda agent: (*learning_and_choosing(agent), agent.rule.commitment), AGENTS)
+EVERY = one_of_each(lambda agent: (agent.rule.learner.name, agent.rule.commitment.name), AGENTS)
 
 
 @pytest.mark.parametrize("agent", EVERY)

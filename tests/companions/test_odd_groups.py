@@ -87,6 +87,7 @@ def test_an_ordinary_group_is_taken_to_the_bit(em):
     np.testing.assert_array_equal(mind.scene.numbers.group.covariance, em["group"]["z_covariance"].values)
 
 
+@pytest.mark.slow
 def test_a_group_by_nuts_serves_and_warns_if_it_has_not_converged(nuts):
     with pytest.warns(xl.ConvergenceWarning):
         mind = after_three(nuts)

@@ -12,7 +12,7 @@ from explorelab.agents.factors import Agent, Ways
 from explorelab.agents.playing import Seen, begun, learned, log_probs, room_for, with_room
 from explorelab.fitting.likelihood import blocks_of, replay
 from explorelab.fitting.model import prepare
-from tests.support.beliefs import EVERY_AGENT, QUICKLY, choosing_and_committing, learning_and_choosing, one_of_each
+from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_choosing, one_of_each
 
 pytestmark = pytest.mark.quick_programs
 
@@ -30,7 +30,7 @@ def restless() -> xl.Task:
     return replace(xl.tasks.with_forced(xl.tasks.with_blocked(walk, BLOCKED), FORCED), places=PLACES)
 
 
-@pytest.mark.parametrize("name", one_of_each(lambda agent: (*learning_and_choosing(agent), *choosing_and_committing(agent))))
+@pytest.mark.parametrize("name", one_of_each(lambda agent: (agent.rule.learner.name, agent.rule.commitment.name)))
 def test_every_agent_plays_a_task_that_changes(name: str) -> None:
     agent = EVERY_AGENT[name]()
     task = restless()

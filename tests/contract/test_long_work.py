@@ -107,6 +107,7 @@ def test_processes_give_the_same_bits(name: str, here: Any, executor: Any, tmp_p
 
 
 @pytest.mark.parametrize("name", ["simulate", "fit em"])
+@pytest.mark.slow
 def test_so_does_a_single_process(name: str, here: Any, tmp_path: Path) -> None:
     with xl.workers(1) as executor:
         assert same(EXAMPLES[name](tmp_path, executor=executor), here(name))

@@ -32,6 +32,7 @@ def test_the_quickstart_runs_as_written(tmp_path: Path) -> None:
     assert 0 < simulated < promised
 
 
+@pytest.mark.slow
 def test_the_companion_page_runs_as_written(tmp_path: Path) -> None:
     (code,) = code_blocks(ROOT / "docs" / "companion.md")
     done = subprocess.run(

@@ -114,6 +114,7 @@ def test_groups_are_compared_and_ages_are_covariates(between: tuple[Path, Page])
     assert "age covariate 20 to 31, median over people 25.5" in words
 
 
+@pytest.mark.slow
 def test_sessions_and_groups_are_adjusted_for_each_other(within: tuple[Path, Page]) -> None:
     folder, page = within
     told = section(page, "conditions")

@@ -11,7 +11,7 @@ from scipy import stats
 
 import explorelab as xl
 from explorelab.agents.registry import parameters_of
-from tests.support.beliefs import choosing_and_committing, every_part, one_of_each
+from tests.support.beliefs import choosing_and_committing, one_of_each
 from tests.support.quick_programs import compiled_quickly
 
 CURVES = ["regret", "observed_regret", "transitions", "cost"]
@@ -329,7 +329,7 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("name", one_of_each(every_part, xl.agents.AGENTS))
+@pytest.mark.parametrize("name", one_of_each(choosing_and_committing, xl.agents.AGENTS))
 def test_every_agent_plays_on_a_grid(name):
     check_that_it_plays(name, "grid with distance costs")
 

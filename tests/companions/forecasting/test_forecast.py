@@ -105,6 +105,7 @@ def test_probabilities_of_all_arms_contain_that_of_the_choice(agent):
     assert (found[~choices.available[choices.scored]] == 0).all()
 
 
+@pytest.mark.slow
 def test_where_points_are_few_more_are_drawn(monkeypatch):
     agent = "situated-ucl"
     choices = some_choices(agent, n_blocks=3, horizon=30)
@@ -121,6 +122,7 @@ def test_where_points_are_few_more_are_drawn(monkeypatch):
     assert len(better.z) > len(poor.z)
 
 
+@pytest.mark.slow
 def test_where_no_points_are_enough_a_live_companion_answers(monkeypatch):
     monkeypatch.setattr(by_points, "enough", lambda drawn, n: False)
     found, live = both(some_choices("delta-rule"), "delta-rule", 0, Settings("laplace", 16, 0))

@@ -60,6 +60,7 @@ def test_everyone_and_the_population_agree_with_numerical_integration(one: Any) 
 
 
 @pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+@pytest.mark.slow
 def test_a_bad_emulator_costs_draws_and_nothing_else(one: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     choices, fitted, good, exact = one
 
@@ -104,6 +105,7 @@ def test_the_tree_is_that_of_nuts_and_can_be_kept(one: Any, tmp_path: Any) -> No
     np.testing.assert_allclose(loo["elpd"].values[good], truth[good], atol=0.15)
 
 
+@pytest.mark.slow
 def test_chains_go_on_until_they_have_converged(one: Any) -> None:
     choices, fitted, _, _ = one
     tree = hierarchical.sample_emulated(choices, fitted, draws=110, **SETTINGS)
@@ -128,6 +130,7 @@ def test_same_seed_same_draws(one: Any) -> None:
     assert not np.array_equal(first["temperature"], other["temperature"])
 
 
+@pytest.mark.slow
 def test_other_data_and_other_agents_need_no_new_programs(one: Any) -> None:
     choices, _, _, _ = one
     settings = nuts.Settings(SETTINGS["warmup"], 0.9, 10, False)

@@ -46,6 +46,7 @@ def test_it_is_right_where_the_posterior_is() -> None:
     assert np.abs(error).std() < np.abs(parabola).std() / 30
 
 
+@pytest.mark.slow
 def test_far_from_every_point_only_the_parabola_remains() -> None:
     z = points(0, 1.5)
     emulator = trained(z, log_likelihood(z))

@@ -43,6 +43,7 @@ def test_sqlite_under_fire(tmp_path: Path) -> None:
     holds(run("sqlite:///study.db", tmp_path / "study", SHORT), SHORT)
 
 
+@pytest.mark.slow
 def test_postgresql_under_fire(tmp_path: Path) -> None:
     holds(on_postgresql(tmp_path / "study", SHORT), SHORT)
 
