@@ -230,7 +230,11 @@ def _bent(model, data, z):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "situated-ucl" else name for name in SMOOTH]
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in ("situated-ucl", "stochastic-ucl, log") else name
+        for name in SMOOTH
+    ],
 )
 def test_a_gradient_with_information_is_the_gradient(name):
     """Differentiation in pieces, only what learning depends on through the learner: the whole is what it was before."""

@@ -27,7 +27,13 @@ TASKS = {
 
 
 @pytest.mark.parametrize("precision", [pytest.param("single", marks=pytest.mark.slow), "double"])
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("walks", "jumps", "blocked arms", "a horizon game") else pytest.param(name, marks=pytest.mark.slow)
+        for name in TASKS
+    ],
+)
 def test_regret_is_what_numpy_makes_of_the_means_and_choices(name: str, precision: str) -> None:
     task = TASKS[name]
     runs = xl.simulate(KALMAN, task, 40, 70, 2, keep="trajectories", precision=precision, progress=False)

@@ -57,6 +57,7 @@ def test_codings_of_the_same_conditions_give_the_same_answer(people: xl.Choices,
     assert list(xl.effects(cells).query("parameter == 'temperature'").natural_is) == ["value", "value"]
 
 
+@pytest.mark.slow
 def test_contrasts_are_means_and_differences_of_levels(within: xr.DataTree) -> None:
     table = told(within, ["group", "session"])
     a, b, difference = (table.loc[("temperature", f"group: {name}")] for name in ("a", "b", "b against a"))
@@ -106,6 +107,7 @@ def test_what_is_shared_is_the_same_for_everyone(people: xl.Choices) -> None:
     assert fit.attrs["shared"] == "learning_rate"
 
 
+@pytest.mark.slow
 def test_a_parameter_can_be_held_in_one_condition(people: xl.Choices) -> None:
     fit = xl.fit(people, AGENT, "em", effects="temperature = 0.35 if group == 'a'", **SETTINGS)
     values = fit["estimates"]["estimate"].sel(parameter="temperature").values

@@ -25,7 +25,7 @@ from explorelab.study.robots.minds import Mind
 from explorelab.study.robots.participant import RefusedError, hand
 from explorelab.study.robots.pilot import Robot, cast, described, run_pilot
 from explorelab.study.server.serve import serving
-from tests.support.beliefs import EVERY_AGENT, QUICKLY, every_part, one_of_each
+from tests.support.beliefs import EVERY_AGENT, QUICKLY, choosing_and_committing, one_of_each
 from tests.support.study.server import write_study
 from tests.support.study.small_study import small_study
 
@@ -101,7 +101,7 @@ def test_live_probabilities_are_those_of_the_fit_on_a_large_grid(neighbours: boo
 NINE = small_study(width=3, height=3, landscapes={"B": xl.tasks.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)})
 
 
-@pytest.mark.parametrize("name", one_of_each(every_part))
+@pytest.mark.parametrize("name", one_of_each(choosing_and_committing))
 def test_every_agent_can_be_a_robot_with_the_probabilities_of_the_fit(name: str) -> None:
     """Those that commit themselves too: to goals that go out of reach, and through choices that were missed."""
     agent = EVERY_AGENT[name]()
