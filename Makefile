@@ -19,10 +19,10 @@ demo: setup page  ## from participant to paper: simulations, a study that robots
 test: setup page  ## the tests
 	@scripts/packages.sh chromium postgresql
 	cd page && npm test --silent
-	@# One process for each file, whose tests share what is slow to make. Two more processes than cores: tests of the
+	@# One process for each file, whose tests share what is slow to make. One more process than cores: tests of the
 	@# study wait for servers and browsers, and conftest.py spreads their files among the others.
 	@# A process that dies ends the run: pytest-xdist may wait for its tests for ever.
-	$(PYTHON) -m pytest -q -n $$(($$(nproc) + 2)) --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(PYTHON) -m pytest -q -n $$(($$(nproc) + 1)) --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-quick: setup page  ## some of each subject, in about a minute
 	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m quick

@@ -250,8 +250,7 @@ def test_a_faster_clock_is_noticed(served: tuple[str, Path]) -> None:
         flags = connection.execute(
             select(tables.choices.c.flags).join(tables.people).where(tables.people.c.agent == "random-choice()")
         ).scalars()
-        # On busy cores many of its choices come late all the same.
-        assert sum("early" in each for each in flags) > 5
+        assert sum("early" in each for each in flags) > 20
     engine.dispose()
 
 
