@@ -14,6 +14,7 @@ import explorelab as xl
 from explorelab.plots.companions.companion_page import FILES
 from tests.support.command_line import in_turn, interrupted
 from tests.support.people import population
+from tests.support.siblings import slow
 
 SMALL = ["--points", "16"]
 
@@ -106,7 +107,7 @@ def test_what_does_not_fit_is_told_in_one_line(folder: Path) -> None:
     assert not (folder / "new").exists()
 
 
-@pytest.mark.parametrize("at", ["everyone alone", "groups", "forecasting"])
+@pytest.mark.parametrize("at", ["forecasting", *slow("everyone alone", "groups")])
 def test_an_interrupted_forecast_leaves_at_most_its_parts_and_what_was_there_as_it_was(at: str, tmp_path: Path) -> None:
     xl.write_choices(population(n=60, horizon=8), tmp_path / "choices.csv")
     for name in ("f.csv", "f.png"):

@@ -26,6 +26,7 @@ def test_the_name_of_an_agent_may_give_values() -> None:
     assert ready.agent.params["prior_var"] == 4
 
 
+@pytest.mark.slow
 def test_a_comparison_takes_agents_with_values_in_their_names() -> None:
     names = ["delta-rule:learning_rate=0.5", "delta-rule:learning_rate=0.1", "delta-rule"]
     tree = xl.compare(CHOICES, names, n_starts=1)

@@ -19,6 +19,7 @@ from explorelab.study.assessment.asked import Recipe as Assessing
 from explorelab.study.assessment.assessment_answer import Found
 from explorelab.study.assessment.assessors import Assessors
 from explorelab.study.computing.pipe import Job, Told
+from tests.support.siblings import slow_but
 
 pytestmark = pytest.mark.quick_programs
 
@@ -43,7 +44,7 @@ def played(mind: Companion) -> Companion:
 
 
 @pytest.mark.parametrize("method", ["laplace", "particles"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", slow_but(("loyal",), NAMES))
 def test_it_is_estimated_foretold_assessed_advised_and_saved(name: str, method: Any, tmp_path: Path) -> None:
     mind = played(xl.companion(f"{FILE}:{name}", None, TASK, horizon=9, method=method, n_points=16))
     mind = played(mind.next_block(task=xl.tasks.on_graph(TASK, [(0, 1), (1, 2), (2, 3), (3, 0), (1, 3), (0, 2)])))

@@ -12,6 +12,7 @@ import pytest
 import explorelab as xl
 from explorelab.companions.live import Companion, companion
 from explorelab.companions.saving import load_companion, save_companion
+from tests.support.siblings import slow_but
 
 pytestmark = pytest.mark.quick_programs
 
@@ -101,7 +102,7 @@ def thoughts(mind: Companion) -> Any:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("change", CHANGED)
+@pytest.mark.parametrize("change", slow_but(("other means",), CHANGED))
 def test_a_companion_whose_task_changed_comes_back_on_the_new_one(change: str, tmp_path: Path) -> None:
     mind = companion("stochastic-ucl", None, TASK, horizon=4, n_points=16, seed=3)
     mind = played(mind, TRIALS[:3]).next_block(task=CHANGED[change])

@@ -15,6 +15,8 @@ from explorelab.fitting.bayes.posterior_groups import prior_change
 from explorelab.fitting.model import prepare
 from tests.support.people import population
 
+pytestmark = pytest.mark.quick_programs
+
 SPOILT = 4
 """The row that is spoilt: the second block of the second person."""
 

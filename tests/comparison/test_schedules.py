@@ -81,6 +81,7 @@ HABITS = {"stickiness": 0.5, "travel_cost": 1.0, "novelty": 0.7, "lapse": 0.05}
     ],
     ids=["constant", "the paper's", "with habits and a free power"],
 )
+@pytest.mark.slow
 def test_a_schedule_that_an_agent_of_the_package_has_gives_the_same_probabilities(choices, scheduled, package):
     assert np.abs(probabilities(choices, scheduled()) - probabilities(choices, package())).max() < 1e-9
 

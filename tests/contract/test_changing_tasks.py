@@ -12,7 +12,7 @@ from explorelab.agents.factors import Agent, Ways
 from explorelab.agents.playing import Seen, begun, learned, log_probs, room_for, with_room
 from explorelab.fitting.likelihood import blocks_of, replay
 from explorelab.fitting.model import prepare
-from tests.support.beliefs import EVERY_AGENT, QUICKLY, learning_and_choosing, one_of_each
+from tests.support.beliefs import EVERY_AGENT, QUICKLY, one_of_each
 
 pytestmark = pytest.mark.quick_programs
 
@@ -70,7 +70,7 @@ def drawn_from(agent: Agent, choices: xl.Choices) -> np.ndarray:
     return np.stack(found)
 
 
-@pytest.mark.parametrize("name", one_of_each(learning_and_choosing, SCORED))
+@pytest.mark.parametrize("name", one_of_each(lambda agent: (agent.rule.choice.name,), SCORED))
 def test_what_is_simulated_on_such_a_task_is_scored_by_what_it_was_drawn_from(name: str) -> None:
     agent = SCORED[name]()
     design = xl.blank_choices(restless(), 1, 1, T, seed=3)

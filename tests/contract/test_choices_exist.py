@@ -11,7 +11,7 @@ import explorelab as xl
 from explorelab.agents.factors import Chance, Moment, Ways, prepared
 from explorelab.agents.rules import choice
 from explorelab.errors import InputError
-from tests.support.beliefs import EVERY_AGENT, QUICKLY, every_part, learning_and_valuing, one_of_each
+from tests.support.beliefs import EVERY_AGENT, QUICKLY, every_part, learning_and_choosing, one_of_each
 
 pytestmark = pytest.mark.quick_programs
 
@@ -55,7 +55,7 @@ def test_every_arm_played_exists_and_no_value_is_nan(name):
     check(name, 3)
 
 
-@pytest.mark.parametrize("name", one_of_each(learning_and_valuing))
+@pytest.mark.parametrize("name", one_of_each(learning_and_choosing))
 def test_the_only_arm_is_played_and_its_value_is_not_nan(name):
     check(name, 1)
 

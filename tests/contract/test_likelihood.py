@@ -27,6 +27,7 @@ from tests.support.beliefs import (
     moment_after,
     one_of_each,
 )
+from tests.support.siblings import slow_but
 
 LINE = np.arange(float(N_ARMS))[:, None]
 ARMS = [2, 2, 0, 4, 4, 1, 3, 3, 3, 0, 1, 2]
@@ -231,10 +232,9 @@ def _bent(model, data, z):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name in ("situated-ucl", "stochastic-ucl, log") else name
-        for name in SMOOTH
-    ],
+    slow_but(
+        ("kalman-thompson", "kalman-ucb", "delta-rule", "stochastic-ucl, independent", "variance-greedy+lapse"), SMOOTH
+    ),
 )
 def test_a_gradient_with_information_is_the_gradient(name):
     """Differentiation in pieces, only what learning depends on through the learner: the whole is what it was before."""

@@ -22,6 +22,7 @@ from explorelab.agents.agent_names import agent_of
 from explorelab.choices.table import Choices
 from tests.contract.test_docstrings import FUNCTIONS
 from tests.support.people import population
+from tests.support.siblings import slow, slow_but
 
 pytestmark = pytest.mark.quick_programs
 
@@ -96,7 +97,11 @@ def test_every_function_that_takes_an_executor_has_an_example() -> None:
     assert takes == {name.partition(" ")[0] for name in EXAMPLES}
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+REPORT = "write_report"
+"""Which does all that the others do, and has its own test of being killed (tests/cli/test_resuming.py)."""
+
+
+@pytest.mark.parametrize("name", slow_but([name for name in EXAMPLES if name != REPORT], EXAMPLES))
 def test_processes_give_the_same_bits(name: str, here: Any, executor: Any, tmp_path: Path) -> None:
     sent: list[object] = []
     before = executor.submit
@@ -117,7 +122,7 @@ class StoppedError(Exception):
     """What a test throws."""
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "simulate"])
+@pytest.mark.parametrize("name", [*(name for name in EXAMPLES if name not in ("simulate", REPORT)), *slow(REPORT)])
 def test_one_that_was_stopped_goes_on_to_the_same_bits(name: str, here: Any, tmp_path: Path) -> None:
     """Stopped after one part, then after three more."""
     every: list[str] = []

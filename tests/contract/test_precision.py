@@ -15,7 +15,7 @@ from explorelab.agents.registry import parameters_of
 from explorelab.agents.rules.choice import probability_matching, probability_matching_joint
 from explorelab.agents.rules.quantiles import upper_quantile
 from explorelab.simulation.precision import origin_of, why_not
-from tests.support.beliefs import learning_and_valuing, one_of_each
+from tests.support.beliefs import learning_and_choosing, one_of_each
 from tests.support.command_line import explorelab
 from tests.support.quick_programs import compiled_quickly
 
@@ -53,7 +53,7 @@ def built(name, **changes):
 
 
 by_kind = pytest.mark.parametrize(
-    "name", one_of_each(learning_and_valuing, {n: partial(built, n) for n in xl.agents.AGENTS})
+    "name", one_of_each(learning_and_choosing, {n: partial(built, n) for n in xl.agents.AGENTS})
 )
 
 

@@ -18,6 +18,7 @@ from explorelab.fitting.likelihood import blocks_of, log_likelihoods, ways_of
 from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices
 from tests.support.beliefs import QUICKLY
+from tests.support.siblings import slow_but
 
 SQUARE = xl.tasks.grid(np.arange(9.0).reshape(3, 3) % 4, 2.0)
 ROWS_LAST = 36
@@ -40,7 +41,7 @@ def arms(prior, horizon, ties, precision):
 @pytest.mark.filterwarnings("ignore:Single precision may not be enough")
 @pytest.mark.parametrize(
     ("ties", "precision"),
-    [("random", "single"), ("random", "double"), pytest.param("lowest", "double", marks=pytest.mark.slow)],
+    [("random", "single"), *(pytest.param(ties, "double", marks=pytest.mark.slow) for ties in ("random", "lowest"))],
 )
 @pytest.mark.parametrize("prior", PRIORS)
 def test_a_correlated_agent_chooses_the_same_arms_however_many_steps_follow(prior, ties, precision):
@@ -73,7 +74,7 @@ WITH_TIES = [name for name in xl.agents.AGENTS if "ties" in parameters_of(name)]
 INTEGERS = xl.tasks.with_noise(xl.tasks.grid([[1.0, 2.0], [2.0, 1.0]]), xl.tasks.integer_noise(2))
 
 
-@pytest.mark.parametrize("name", WITH_TIES)
+@pytest.mark.parametrize("name", slow_but(("deterministic-ucl", "block-ucl", "knowledge-gradient", "ucb2"), WITH_TIES))
 def test_what_a_greedy_agent_chooses_is_possible_to_its_likelihood(name):
     """Whole rewards that come in any order, and arms in symmetric places: values tie all the time."""
     prior = {"prior_mean": 1.5, "prior_var": 4.0, "length_scale": 1.5} if "length_scale" in parameters_of(name) else {}

@@ -49,6 +49,7 @@ def estimates(tree):
 @pytest.mark.parametrize(
     "method", ["ml", pytest.param("map", marks=pytest.mark.slow), pytest.param("em", marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_a_fit_with_feedback_cooling_finds_how_often_people_lapse(lapsing, method):
     table = estimates(fit(lapsing, cooled(0.2), method, free=("lapse",), n_starts=1))
     assert spearmanr(LAPSES, table.estimate.values[:, 0]).statistic > 0.8

@@ -23,6 +23,8 @@ from explorelab.fitting.spaces import axes_of, natural, origin_of, space_for, st
 from tests.support.beliefs import QUICKLY
 from tests.support.people import population
 
+pytestmark = pytest.mark.quick_programs
+
 INDEPENDENT = {"length_scale": 0.0}
 STARTS = 4
 """The same for all, as are agents and trials: each combination is compiled anew."""

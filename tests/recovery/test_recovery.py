@@ -31,6 +31,7 @@ from explorelab.recovery.score import score_test, scores
 from explorelab.recovery.simulated_choices import FREE, KEPT, NOTHING, REPEATED, _kinds, simulate_choices
 from explorelab.recovery.truth import known_of, true_parameters
 from tests.support.beliefs import QUICKLY
+from tests.support.siblings import slow_but
 
 pytestmark = pytest.mark.quick_programs
 
@@ -61,7 +62,7 @@ AGENTS: dict[str, Agent] = {
 }
 
 
-SLOW = ("independent", "kalman-ucb")
+SLOW = ("independent", "kalman-ucb", "correlated")
 """Whose parameters are all among those of the others."""
 
 
@@ -105,7 +106,7 @@ def odd_design(n: int = 400, horizon: int = 8) -> Choices:
     return replace(plain, arm=arm, reward=reward, observed=observed, scored=scored, available=available)
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", slow_but(("situated", "frames"), AGENTS))
 def test_choices_are_as_frequent_as_they_are_probable(name: str) -> None:
     agent = AGENTS[name]
     people = simulate_choices(odd_design(), agent, seed=3)

@@ -116,6 +116,7 @@ def test_methods_say_what_was_compared(design: str) -> None:
     assert ("paired" in said) == (bool(said) and effect.within)
 
 
+@pytest.mark.slow
 def test_an_export_that_robots_made_is_reported(tmp_path: Path) -> None:
     """From the study to the page: what is on it is what the database holds."""
     folder, follow = tmp_path / "study", 0.7

@@ -147,6 +147,7 @@ def test_shrunken_estimates_are_not_compared_and_a_reader_is_warned(within: tupl
     assert mean == pytest.approx(z[group == "b"].mean(), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_odd_conditions_still_make_a_report(people: Choices, tmp_path: Path) -> None:
     """One person at a level, missing values, aliases, many levels, numbers for people, no true means."""
     who, n = people.participant, people.n_rows

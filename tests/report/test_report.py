@@ -185,6 +185,7 @@ def test_without_means_it_says_what_to_add(tmp_path: Path) -> None:
     assert (tmp_path / "report_files" / "estimates.svg").exists()
 
 
+@pytest.mark.slow
 def test_several_blocks_are_compared_by_leaving_one_out_and_em_is_cited(tmp_path: Path) -> None:
     choices = people(n=4, blocks=2)
     out = write_report(choices, tmp_path / "some name.html", method="em", figures=tmp_path / "figures", **HOW)

@@ -11,6 +11,9 @@ import explorelab as xl
 from explorelab.agents import factors
 from explorelab.agents.learners import correlated
 from tests.support import reference
+from tests.support.siblings import slow
+
+pytestmark = pytest.mark.quick_programs
 
 REPLICATES = 3
 USUAL = [(5, 80)]
@@ -82,7 +85,7 @@ def independent_beliefs(task, prior):
     return reference.independent(task.n_arms, prior["prior_mean"], prior["prior_var"], prior["noise_var"])
 
 
-@pytest.mark.parametrize("ties", ["lowest", "random"])
+@pytest.mark.parametrize("ties", ["random", *slow("lowest")])
 @TRY
 @given(problem=problems(EDGES))
 def test_deterministic_ucl_plays_the_pseudocode(ties, problem):
@@ -99,7 +102,11 @@ def test_deterministic_ucl_plays_the_pseudocode(ties, problem):
 
 @pytest.mark.parametrize(
     ("cooling", "parameter", "kind"),
-    [("constant", "temperature", "exponential"), ("log", "cooling_rate", "uniform"), ("feedback", None, "fixed")],
+    [
+        ("log", "cooling_rate", "uniform"),
+        ("feedback", None, "fixed"),
+        pytest.param("constant", "temperature", "exponential", marks=pytest.mark.slow),
+    ],
 )
 @TRY
 @given(problem=problems(), rate=st.floats(0.05, 20))
@@ -113,7 +120,7 @@ def test_stochastic_ucl_plays_the_pseudocode(cooling, parameter, kind, problem, 
     agree(ours, theirs, cost, kind)
 
 
-@pytest.mark.parametrize("ties", ["lowest", "random"])
+@pytest.mark.parametrize("ties", ["lowest", *slow("random")])
 @TRY
 @given(problem=problems([(1, 4), (5, 80)]))
 def test_block_ucl_plays_the_pseudocode(ties, problem):
@@ -141,7 +148,7 @@ def strongly_connected(draw, n, undirected):
     return edges
 
 
-@pytest.mark.parametrize("ties", ["lowest", "random"])
+@pytest.mark.parametrize("ties", ["random", *slow("lowest")])
 @TRY
 @given(problem=problems(), undirected=st.booleans(), data=st.data())
 def test_graphical_block_ucl_plays_the_pseudocode(ties, problem, undirected, data):
@@ -203,7 +210,7 @@ def with_learner(agent, learner):
     return factors.Agent(agent.name, rule, agent.params, agent.given)
 
 
-@pytest.mark.parametrize("form", ["covariance", "square-root"])
+@pytest.mark.parametrize("form", ["square-root", *slow("covariance")])
 @TRY
 @given(problem=problems([(5, 40)]), rank=st.integers(1, 5))
 def test_both_forms_of_the_correlated_learner_play_naive_conditioning(form, problem, rank):
@@ -217,7 +224,7 @@ def test_both_forms_of_the_correlated_learner_play_naive_conditioning(form, prob
     agree(run(agent, task, horizon, seed), play(task, horizon, seed, reference.deterministic_ucl, beliefs), cost)
 
 
-@pytest.mark.parametrize("form", ["covariance", "square-root"])
+@pytest.mark.parametrize("form", ["covariance", *slow("square-root")])
 def test_a_prior_that_depends_on_x_alone_plays_naive_conditioning(form):
     task, horizon, seed = xl.tasks.landscape("B", 10.0), 60, 3
     mean = 30 + 0.01 * np.arange(100)  # or squares of one row would tie for ever, and rounding would decide
@@ -235,7 +242,7 @@ def test_covariance_and_square_root_agree_over_a_long_horizon():
     np.testing.assert_array_equal(played[0].choice, played[1].choice)
 
 
-@pytest.mark.parametrize("length_scale", [0.5, 4.0])
+@pytest.mark.parametrize("length_scale", [4.0, *slow(0.5)])
 def test_correlated_stochastic_ucl_on_a_grid_plays_naive_conditioning(length_scale):
     task, horizon, seed = xl.tasks.grid(np.arange(12.0).reshape(3, 4) % 5, 2.0), 70, 5
     agent = xl.agents.stochastic_ucl(prior_mean=3.0, prior_var=9.0, length_scale=length_scale, temperature=0.7)
@@ -259,7 +266,9 @@ def test_correlated_block_ucl_on_a_weighted_graph_plays_naive_conditioning():
     agree(ours, theirs, lengths, start=2)
 
 
-@pytest.mark.parametrize("prior", [{"length_scale": 1e-3, "prior_var": 4.0}, {"prior_cov": 4.0 * np.eye(10)}], ids=str)
+@pytest.mark.parametrize(
+    "prior", [{"prior_cov": 4.0 * np.eye(10)}, *slow({"length_scale": 1e-3, "prior_var": 4.0})], ids=str
+)
 def test_a_correlated_learner_without_correlation_is_the_independent_one(prior):
     task = xl.tasks.profile("B", 4.0)
     agents = [xl.agents.stochastic_ucl(prior_mean=30.0, **p) for p in ({"prior_var": 4.0}, prior)]

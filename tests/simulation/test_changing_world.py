@@ -8,6 +8,8 @@ import xarray as xr
 
 import explorelab as xl
 
+pytestmark = pytest.mark.quick_programs
+
 KALMAN = xl.agents.restless_kalman(prior_mean=50, prior_var=240, drift_var=8, decay=0.98, temperature=4)
 
 TASKS = {
@@ -29,10 +31,7 @@ TASKS = {
 @pytest.mark.parametrize("precision", [pytest.param("single", marks=pytest.mark.slow), "double"])
 @pytest.mark.parametrize(
     "name",
-    [
-        name if name in ("walks", "jumps", "blocked arms", "a horizon game") else pytest.param(name, marks=pytest.mark.slow)
-        for name in TASKS
-    ],
+    [name if name in ("walks", "a horizon game") else pytest.param(name, marks=pytest.mark.slow) for name in TASKS],
 )
 def test_regret_is_what_numpy_makes_of_the_means_and_choices(name: str, precision: str) -> None:
     task = TASKS[name]

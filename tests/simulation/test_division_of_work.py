@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
+from tests.support.siblings import slow
 
 FIVE = xl.tasks.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.2)
 GRAPH = xl.tasks.on_graph(
@@ -44,6 +45,7 @@ result = xl.simulate(agent, xl.tasks.profile("B", 9.0), 25, 700, 4, keep="trajec
 """
 ON_ONE_CORE = f"""
 import os, sys
+from tests.support.siblings import slow
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 {PLAYED}
 result.to_netcdf(sys.argv[1], engine="scipy")
@@ -69,7 +71,7 @@ def trajectories(agent, horizon, replicates):
 STOCHASTIC, THOMPSON = xl.agents.stochastic_ucl(), xl.agents.thompson(prior_var=1.0)
 
 
-@pytest.mark.parametrize("agent", [STOCHASTIC, THOMPSON], ids=lambda agent: agent.name)
+@pytest.mark.parametrize("agent", [THOMPSON, *slow(STOCHASTIC)], ids=lambda agent: agent.name)
 def test_a_replicate_is_the_same_however_many_others_there_are(agent):
     few, many = (trajectories(agent, 30, n) for n in (300, 1000))
     np.testing.assert_array_equal(few.choice, many.choice[:300])

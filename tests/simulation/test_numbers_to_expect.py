@@ -83,7 +83,7 @@ def check(result, quantity, noted, seeds, most=3):
     assert standard_errors_apart(result[quantity].values.ravel(), noted, seeds) < most
 
 
-@pytest.mark.parametrize(("kind", "noted"), [("linear", 2697), ("log", 574)])
+@pytest.mark.parametrize(("kind", "noted"), [("log", 574), pytest.param("linear", 2697, marks=pytest.mark.slow)])
 def test_observed_regret_of_the_agents_that_look_like_people(kind, noted):
     check(person(kind), "observed_regret", noted, PEOPLE_SEEDS)
 

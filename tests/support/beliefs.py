@@ -57,11 +57,6 @@ def learning_and_choosing(agent):
     return agent.rule.learner.name, agent.rule.choice.name
 
 
-def learning_and_valuing(agent):
-    """What learns and what arms are worth to it, whatever chooses."""
-    return agent.rule.learner.name, agent.rule.limit
-
-
 def every_part(agent):
     """What learns, what arms are worth to it, what chooses, and for how long that binds."""
     rule = agent.rule

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import explorelab as xl
+from tests.support.siblings import slow_but
+
+pytestmark = pytest.mark.quick_programs
 
 AGENTS = {
     "deterministic": lambda **prior: xl.agents.deterministic_ucl(**prior),
@@ -58,7 +61,7 @@ def check(name: str, seeds: range) -> None:
     assert max(given) <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", slow_but(("graphical", "stochastic"), AGENTS))
 def test_simulated_regret_stays_below_every_corrected_bound_that_is_given(name: str) -> None:
     check(name, range(5))
 
@@ -69,7 +72,7 @@ def test_simulated_regret_stays_below_many_corrected_bounds(name: str) -> None:
     check(name, range(5, 160))
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", slow_but(("graphical", "deterministic"), AGENTS))
 def test_where_a_bound_is_broken_it_is_withheld(name: str) -> None:
     """A prior worth a thousandth of a reward, and so far too low that a bound of any kind would be broken."""
     task = xl.tasks.bandit([0, 0.5, 1.0])

@@ -9,6 +9,8 @@ import pytest
 import explorelab as xl
 from tests.support import reference
 
+pytestmark = pytest.mark.quick_programs
+
 PRIOR_MEAN, PRIOR_VAR, NOISE_VAR = 30.0, 100.0, 10.0
 
 SMOOTHNESS = {"exponential": 0.5, "matern32": 1.5, "matern52": 2.5}

@@ -17,6 +17,7 @@ from explorelab.agents.rules import commitment
 from tests.support import reference
 from tests.support.beliefs import DISTANCES, HORIZON, NOISE_VAR, QUICKLY, belief_after, full_params, moment_after
 from tests.support.quick_programs import compiled_quickly
+from tests.support.siblings import slow_but
 
 ALL_SEEN = [(i % 5, r) for i, r in enumerate([0.3, 1.1, 1.9, 0.8, 1.4, -0.2, 1.3, 2.2, 0.4, 1.2, 0.9])]
 LONGER = [*ALL_SEEN, (2, 1.7), (2, 2.1), (4, 0.6), (2, 1.8), (1, 1.0)]
@@ -311,7 +312,10 @@ CLEAR = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name, build in xl.agents.AGENTS.items() if build.__module__ != human.__name__])
+RIVALS = [name for name, build in xl.agents.AGENTS.items() if build.__module__ != human.__name__]
+
+
+@pytest.mark.parametrize("name", slow_but(("ucb1", "kl-ucb", "thompson", "epsilon-n-greedy", "boltzmann", "gp-ucb"), RIVALS))
 def test_an_agent_has_at_most_half_the_regret_of_choosing_at_random(name):
     task, horizon = xl.tasks.bandit([0.1, 0.3, 0.5, 0.7, 0.9], 0.05), 2000
     result = xl.simulate(xl.agents.AGENTS[name](**CLEAR.get(name, {})), task, horizon, 32, 6, times=[horizon])

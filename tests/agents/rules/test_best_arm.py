@@ -11,6 +11,7 @@ from scipy.special import log_ndtr, logsumexp
 
 from explorelab.agents.rules.best_arm import log_probs_of_best
 from tests.support.beliefs import QUICKLY
+from tests.support.siblings import slow
 
 CASES = {
     "twentyfold": ([0.0, 1.0, 0.5], [1.0, 0.05, 0.2]),
@@ -130,7 +131,7 @@ def _learnt(rng, n):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("n", [2, 5, 30, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [2, 30, *slow(5, 100)])
 def test_random_beliefs_have_the_probabilities_of_dense_quadrature(setting, n):
     rng = np.random.default_rng(n)
     for _ in range(6 if n < 30 else 1):
@@ -141,7 +142,7 @@ def test_random_beliefs_have_the_probabilities_of_dense_quadrature(setting, n):
         np.testing.assert_allclose(np.exp(scored), np.exp(np.tile(wanted, (n, 1))), atol=1e-7)
 
 
-@pytest.mark.parametrize("n", [5, 30])
+@pytest.mark.parametrize("n", [30, *slow(5)])
 def test_scores_have_the_slopes_of_log_probs_for_the_arm_scored_and_those_that_matter(n):
     rng = np.random.default_rng(n)
     mean, sd = SETTINGS["thousandfold"](rng, n)
@@ -182,7 +183,7 @@ def test_two_arms_have_the_probability_of_their_difference():
         ([1], [3], None, [1]),
     ],
 )
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float64", *slow("float32")])
 def test_arms_certain_unseen_or_not_on_offer(mean, sd, available, wanted, dtype):
     np.testing.assert_allclose(np.exp(log_probs(mean, sd, available, dtype)), wanted, atol=1e-6)
 

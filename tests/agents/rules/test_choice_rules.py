@@ -23,6 +23,7 @@ from tests.support.beliefs import (
     moment_after,
     one_of_each,
 )
+from tests.support.siblings import slow
 
 N_DRAWS = 20_000
 COUNTED = 4096
@@ -245,7 +246,7 @@ def visits(agent, task, horizon, replicates, seed):
     return xl.simulate(agent, task, horizon, replicates, seed, keep="replicates", times=[horizon])
 
 
-@pytest.mark.parametrize("prior_var", [2.0, math.inf])
+@pytest.mark.parametrize("prior_var", [math.inf, *slow(2.0)])
 def test_random_ties_make_the_first_choice_uniform_over_identical_arms(prior_var):
     agent = xl.agents.deterministic_ucl(prior_mean=3.0, prior_var=prior_var, ties="random")
     result = xl.simulate(agent, xl.tasks.bandit(np.arange(7.0)), 1, 14_000, 5, keep="trajectories")
@@ -271,6 +272,7 @@ def feedback_and_random_ties():
     ]
 
 
+@pytest.mark.slow
 def test_feedback_cooling_has_the_regret_of_random_ties_on_a_hundred_identical_arms(feedback_and_random_ties):
     """Welch's z at t = 10, 20, .., 90: two arms at least are still unseen, so the smallest gap is 0 at every step."""
     cooled, tied, _ = feedback_and_random_ties

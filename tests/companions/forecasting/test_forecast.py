@@ -23,6 +23,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.search.best import rows_of_each
 from tests.support.companions import some_choices
+from tests.support.siblings import slow_but
 
 pytestmark = pytest.mark.quick_programs
 
@@ -58,7 +59,7 @@ LONG = pytest.param("situated-ucl", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("agent", [pytest.param("win-stay-lose-shift", marks=pytest.mark.slow), LONG, "kalman-ucb"])
-@pytest.mark.parametrize("people", PEOPLE)
+@pytest.mark.parametrize("people", slow_but(("two blocks",), PEOPLE))
 def test_points_drawn_once_say_what_a_live_companion_says(people, agent):
     found, live = both(PEOPLE[people](agent), agent, 0)
     known = np.isfinite(live.personal)
@@ -177,6 +178,7 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_cores():
         os.sched_setaffinity(0, every)
 
 
+@pytest.mark.slow
 def test_another_seed_changes_little():
     choices = some_choices("kalman-ucb", n_people=4)
     settings = QUICK | {"n_points": 256}

@@ -22,6 +22,8 @@ from explorelab.fitting.search.solve import predicted
 from explorelab.fitting.spaces import standard
 from tests.support.hierarchies import Exact, delta_people
 
+pytestmark = pytest.mark.quick_programs
+
 SETTINGS: dict[str, Any] = {"seed": 0, "progress": False, "warmup": 200, "starts": 2}
 
 

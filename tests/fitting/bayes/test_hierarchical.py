@@ -72,6 +72,7 @@ def test_population_agrees_with_numerical_integration(one: Any) -> None:
         assert abs(draws.std() / sd - 1) < 0.1, name
 
 
+@pytest.mark.slow
 def test_everyone_agrees_with_numerical_integration(one: Any) -> None:
     choices, fitted, tree, exact = one
     for who, label in enumerate(choices.participants):
@@ -83,6 +84,7 @@ def test_everyone_agrees_with_numerical_integration(one: Any) -> None:
         assert abs(z.std() / sd - 1) < 0.1, label
 
 
+@pytest.mark.slow
 def test_agrees_with_empirical_bayes_within_uncertainty(one: Any) -> None:
     choices, _, tree, _ = one
     em = fit(
@@ -94,6 +96,7 @@ def test_agrees_with_empirical_bayes_within_uncertainty(one: Any) -> None:
     assert abs(float(em["group"]["z_mean"][0] - tree["group"]["z_mean"][0])) < float(tree["group"]["z_mean_se"][0])
 
 
+@pytest.mark.slow
 def test_loo_agrees_with_blocks_left_out_exactly(one: Any) -> None:
     _, _, tree, exact = one
     loo = loo_by_block(tree)
