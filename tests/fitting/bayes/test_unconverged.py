@@ -32,7 +32,7 @@ MADE_FROM_A_FIT: dict[str, list[object]] = {
     "loo": ["loo", "choices.csv", "--fit", "fit.nc"],
 }
 IN_JSON = {command: [*words, "--json"] for command, words in MADE_FROM_A_FIT.items() if command != "latent"}
-ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--keep-unconverged", "--csv", "people.csv"]
+ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--on-failure", "warn", "--csv", "people.csv"]
 NOT_ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--out", "refused.nc"]
 
 
@@ -66,7 +66,7 @@ def test_unless_asked_for_it_is_set_aside_and_the_message_names_options_that_exi
     assert not (ran.folder / "refused.nc").exists()
     assert load_fit(ran.folder / "refused-unconverged.nc").attrs["convergence"].startswith("failed: ")
     options = [word.strip(".,;") for word in done.stderr.split() if word.startswith("--")]
-    assert "--keep-unconverged" in options
+    assert "--on-failure" in options
     helped = explorelab("fit", "--help").stdout
     assert [option for option in options if option not in helped] == []
     assert "on_failure" not in done.stderr
@@ -123,7 +123,7 @@ def test_a_group_that_still_moved_is_told_of() -> None:
         assert ("not settled" in warning_of(tree)) == moving
 
 
-@pytest.mark.parametrize("option", ["--keep-unconverged", "--correlated", "--target-accept=0.9", "--max-tree-depth=8"])
+@pytest.mark.parametrize("option", ["--on-failure=warn", "--correlated", "--target-accept=0.9", "--max-tree-depth=8"])
 def test_options_of_sampled_fits_are_refused_elsewhere(option: str, tmp_path: Path) -> None:
     written(tmp_path, tidy(), "[task]\narms = 4\n")
     done = explorelab("fit", "choices.csv", "--method", "ml", option, cwd=tmp_path)
