@@ -107,7 +107,7 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
     first_fit = time.perf_counter() - began
     print(f"first fit {first_fit:.0f} s", file=sys.stderr, flush=True)
     points = beginning.starting(begun, settings, given.chains, given.seed)
-    drawn = nuts.run_chains(fitted.model, begun.known, points, settings, given.draws, given.seed, given.progress)
+    drawn = nuts.run_chains(fitted, begun.known, points, settings, given.draws, given.seed, given.progress)
     sampling = time.perf_counter() - began - first_fit
     n_steps = int(drawn.n_steps.sum())
     posterior = posterior_groups.posterior_table(choices, fitted, drawn, False)

@@ -147,11 +147,12 @@ def fit(
     correlated: Annotated[
         bool | None, typer.Option("--correlated", help="Let parameters correlate across people (sampled fits only).")
     ] = None,
-    keep_unconverged: Annotated[
-        bool | None,
+    on_failure: Annotated[
+        str | None,
         typer.Option(
-            "--keep-unconverged",
-            help="Write chains to OUT even if they have not converged, marked as such (sampled fits only).",
+            metavar="raise|warn",
+            help="Chains that have not converged: raise keeps them beside OUT, warn writes them to OUT, marked as such "
+            "(sampled fits only; default raise).",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="File for the fit (netCDF).")] = Path("fit.nc"),
@@ -171,12 +172,14 @@ def fit(
     from explorelab.fitting.results import SAMPLED
 
     check_targets(out, csv)
-    sampling = {"chains": chains, "draws": draws, "warmup": warmup, "target_accept": target_accept}
-    sampling |= {"max_tree_depth": max_tree_depth, "correlated": correlated, "keep_unconverged": keep_unconverged}
+    sampling: dict[str, object] = {"chains": chains, "draws": draws, "warmup": warmup, "target_accept": target_accept}
+    sampling |= {"max_tree_depth": max_tree_depth, "correlated": correlated, "on_failure": on_failure}
     given = {name: value for name, value in sampling.items() if value is not None}
     if given and method not in SAMPLED:
         raise InputError(f"--{next(iter(given)).replace('_', '-')} needs --method bayes or nuts, got --method {method}.")
-    keep = given.pop("keep_unconverged", False)
+    if on_failure not in (None, "raise", "warn"):
+        raise InputError(f"--on-failure must be raise or warn, got {on_failure}.")
+    given.pop("on_failure", None)  # draws that are refused are kept beside the fit's place in any case
     choices = read_choices(data, task)
     settings: dict[str, Any] = {"free": _list(free), "fixed": _fixed(parameter), "n_starts": starts, "seed": seed, **given}
     settings |= {"effects": effects, "shared": _list(shared)}
@@ -184,7 +187,7 @@ def fit(
         try:
             tree = run(choices, one_agent(agent), method, **settings, **how_done)  # type: ignore[arg-type]
         except ConvergenceError as failed:
-            if not keep:
+            if on_failure != "warn":
                 _set_aside(failed, out)
             tree = failed.fit
         save_fit(tree, out)
@@ -205,7 +208,8 @@ def _set_aside(failed: ConvergenceError, out: Path) -> NoReturn:
     save_fit(failed.fit, aside)
     as_options = re.sub(r"target_accept|max_tree_depth", lambda name: "--" + name[0].replace("_", "-"), failed.what)
     raise InputError(
-        f"{as_options}. The draws are in {aside}, marked as unconverged; --keep-unconverged writes them as the fit."
+        f"{as_options}. The draws are in {aside}, marked as unconverged; --on-failure warn writes them as the fit, and "
+        "--resume with more --draws adds to them."
     )
 
 

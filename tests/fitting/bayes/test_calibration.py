@@ -59,7 +59,7 @@ def sampled(choices: Choices, fitted: Fitted, settings: nuts.Settings, seed: int
     first = beginning.begin(choices, fitted, 2, seed, False)
     points = beginning.starting(first, settings, CHAINS, seed)
     if method == "nuts":
-        return nuts.run_chains(fitted.model, first.known, points, settings, DRAWS, seed, False)
+        return nuts.run_chains(fitted, first.known, points, settings, DRAWS, seed, False)
     return EmulatedChains(fitted, first, points, settings, seed, False).draw(DRAWS)
 
 

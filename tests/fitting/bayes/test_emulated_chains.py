@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -16,11 +17,12 @@ from explorelab.fitting.bayes import beginning, emulated_chains, hierarchical, n
 from explorelab.fitting.bayes.convergence import ConvergenceError, ConvergenceWarning
 from explorelab.fitting.bayes.emulated_steps import programs
 from explorelab.fitting.bayes.emulator import learned
-from explorelab.fitting.fit_people import load_fit, save_fit
+from explorelab.fitting.fit_people import fit, load_fit, save_fit
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.search.solve import predicted
 from explorelab.fitting.spaces import standard
 from tests.support.hierarchies import Exact, delta_people
+from tests.support.stopping import stopped_after_every
 
 pytestmark = pytest.mark.quick_programs
 
@@ -130,6 +132,20 @@ def test_same_seed_same_draws(one: Any) -> None:
     first, second, other = short(1), short(1), short(2)
     xr.testing.assert_identical(first, second)
     assert not np.array_equal(first["temperature"], other["temperature"])
+
+
+@pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+def test_stopped_and_gone_on_with_the_draws_are_the_same_and_more_can_be_added(one: Any, tmp_path: Path) -> None:
+    def drawn(draws: int, **how: Any) -> xr.Dataset:
+        fixed = {"prior_mean": 0.0, "learning_rate": 0.3}
+        how |= {"free": ["temperature"], "fixed": fixed, "n_starts": 2, "seed": 1, "progress": False, "on_failure": "warn"}
+        return fit(one[0], "delta-rule", "bayes", draws=draws, warmup=200, **how)["posterior"].to_dataset()
+
+    parts = tmp_path / "parts"
+    found, times = stopped_after_every(6, lambda: drawn(30, resume=parts))
+    assert times > 2
+    xr.testing.assert_identical(found, drawn(30))
+    xr.testing.assert_identical(drawn(120, resume=parts), drawn(120))
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -25,6 +26,7 @@ from explorelab.fitting.objective import block_log_likelihoods
 from explorelab.fitting.spaces import standard
 from tests.support.beliefs import QUICKLY
 from tests.support.hierarchies import Exact, begun_quietly, delta_people
+from tests.support.stopping import stopped_after_every
 
 SETTINGS = {"warmup": 200, "seed": 0, "progress": False}
 
@@ -227,6 +229,25 @@ def test_same_seed_same_draws(two: Any) -> None:
     assert not np.array_equal(first["temperature"], other["temperature"])
 
 
+@pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+def test_stopped_and_gone_on_with_the_draws_are_the_same_and_more_can_be_added(
+    two: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def drawn(draws: int, **how: Any) -> xr.Dataset:
+        return short(two[0], on_failure="warn", draws=draws, **how)["posterior"].to_dataset()
+
+    parts = tmp_path / "parts"
+    found, times = stopped_after_every(6, lambda: drawn(120, resume=parts))
+    assert times > 2
+    xr.testing.assert_identical(found, drawn(120))
+    legs: list[object] = []
+    go_on = nuts._leg
+    monkeypatch.setattr(nuts, "_leg", lambda *given: legs.append(given) or go_on(*given))
+    longer = drawn(230, resume=parts)
+    assert len(legs) == 2  # one more of each chain
+    xr.testing.assert_identical(longer, drawn(230))
+
+
 @pytest.mark.slow
 def test_chains_go_together_as_on_a_gpu(one: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     choices, fitted, alone, _ = one
@@ -268,7 +289,7 @@ def test_an_interrupt_ends_every_chain(two: Any, monkeypatch: pytest.MonkeyPatch
     begun, settings = begun_quietly(two[0], fitted), nuts.Settings(200, 0.9, 10, True)
     points = beginning.starting(begun, settings, 4, 0)
     with pytest.raises(KeyboardInterrupt):
-        nuts.run_chains(fitted.model, begun.known, points, settings, 10**6, 0)
+        nuts.run_chains(fitted, begun.known, points, settings, 10**6, 0)
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and "ThreadPool" in thread.name:
             thread.join(timeout=20)

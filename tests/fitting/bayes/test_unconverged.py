@@ -32,8 +32,9 @@ MADE_FROM_A_FIT: dict[str, list[object]] = {
     "loo": ["loo", "choices.csv", "--fit", "fit.nc"],
 }
 IN_JSON = {command: [*words, "--json"] for command, words in MADE_FROM_A_FIT.items() if command != "latent"}
-ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--keep-unconverged", "--csv", "people.csv"]
+ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--on-failure", "warn", "--csv", "people.csv"]
 NOT_ASKED_FOR: list[object] = ["fit", "choices.csv", *SHORT, "--out", "refused.nc"]
+WITH_MORE: list[object] = [*NOT_ASKED_FOR, "--resume", "--draws", 120, "--on-failure", "warn"]
 
 
 class Ran(NamedTuple):
@@ -44,6 +45,7 @@ class Ran(NamedTuple):
     made: dict[str, Done]
     in_json: dict[str, Done]
     not_asked_for: Done
+    with_more: Done
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     assert len(done) == 2 + len(MADE_FROM_A_FIT) + len(IN_JSON), done[-1]
     middle = 1 + len(MADE_FROM_A_FIT)
     made, in_json = zip(MADE_FROM_A_FIT, done[1:middle], strict=True), zip(IN_JSON, done[middle:-1], strict=True)
-    return Ran(folder, done[0], dict(made), dict(in_json), done[-1])
+    assert not (folder / "refused.nc").exists()
+    return Ran(folder, done[0], dict(made), dict(in_json), done[-1], explorelab(*WITH_MORE, cwd=folder))
 
 
 def test_unless_asked_for_it_is_set_aside_and_the_message_names_options_that_exist(ran: Ran) -> None:
@@ -63,13 +66,20 @@ def test_unless_asked_for_it_is_set_aside_and_the_message_names_options_that_exi
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "have not converged" in done.stderr
-    assert not (ran.folder / "refused.nc").exists()
     assert load_fit(ran.folder / "refused-unconverged.nc").attrs["convergence"].startswith("failed: ")
     options = [word.strip(".,;") for word in done.stderr.split() if word.startswith("--")]
-    assert "--keep-unconverged" in options
+    assert "--on-failure" in options
     helped = explorelab("fit", "--help").stdout
     assert [option for option in options if option not in helped] == []
     assert "on_failure" not in done.stderr
+
+
+def test_more_draws_are_added_to_those_that_were_refused(ran: Ran) -> None:
+    assert ran.with_more.returncode == 0, ran.with_more.stderr
+    before, after = (load_fit(ran.folder / name)["posterior"] for name in ("refused-unconverged.nc", "refused.nc"))
+    assert after.sizes["draw"] == 120
+    xr.testing.assert_identical(after.to_dataset().isel(draw=slice(50)), before.to_dataset())
+    assert not (ran.folder / "refused.nc.parts").exists()
 
 
 def test_asked_for_it_is_the_fit_and_marked_everywhere(ran: Ran) -> None:
@@ -123,7 +133,7 @@ def test_a_group_that_still_moved_is_told_of() -> None:
         assert ("not settled" in warning_of(tree)) == moving
 
 
-@pytest.mark.parametrize("option", ["--keep-unconverged", "--correlated", "--target-accept=0.9", "--max-tree-depth=8"])
+@pytest.mark.parametrize("option", ["--on-failure=warn", "--correlated", "--target-accept=0.9", "--max-tree-depth=8"])
 def test_options_of_sampled_fits_are_refused_elsewhere(option: str, tmp_path: Path) -> None:
     written(tmp_path, tidy(), "[task]\narms = 4\n")
     done = explorelab("fit", "choices.csv", "--method", "ml", option, cwd=tmp_path)

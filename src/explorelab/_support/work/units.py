@@ -57,6 +57,12 @@ def is_elsewhere() -> bool:
     return not now.inside and now.executor is not None
 
 
+def store() -> Finished | None:
+    """Where finished parts are kept now, if anywhere."""
+    now = _NOW.get()
+    return None if now.inside else now.store
+
+
 @contextmanager
 def inside() -> Iterator[None]:
     """Within this context, a unit is worked on."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import Event, Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,7 @@ import numpy as np
 
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
+from explorelab._support.work.legs import Legs
 from explorelab.agents.factors import AnyArray
 from explorelab.fitting.bayes.beginning import Beginning
 from explorelab.fitting.bayes.emulated_steps import PER_CALL, Given, Proposal, exactly, programs
@@ -37,6 +38,8 @@ TRIAL = 50
 ENOUGH = 0.6
 """Share of accepted proposals with which the emulator need not learn more."""
 MOST_TRIALS = 3
+DRAWS_IN_LEG = 100
+"""Draws after which chains that are kept are kept."""
 BATCHES = 4
 """Batches of points that the emulator has room for; with more, it grows."""
 
@@ -49,6 +52,29 @@ class Kept(NamedTuple):
     rows: np.ndarray
     gain: np.ndarray
     """Log-likelihood less the emulated one."""
+
+
+class Place(NamedTuple):
+    """Where all lanes are, and their chance."""
+
+    kept: list[Kept]
+    chance: list[Any]
+    """The state of each lane's generator."""
+
+
+class Ready(NamedTuple):
+    """Chains that are warmed up."""
+
+    given: Given
+    accepted: float
+    place: Place
+
+
+class Leg(NamedTuple):
+    """Some draws of every chain, and where they end."""
+
+    place: Place
+    draws: Draw
 
 
 class EmulatedChains:
@@ -66,31 +92,68 @@ class EmulatedChains:
         self.counting = Lock()
         self.accepted = 1.0
         """Share of proposals that were accepted in the last trial."""
+        self.given: Given
+        self.ahead: list[Draw] = []
+        """Legs whose draws were not asked for yet."""
+        self.n_legs = 0
         self.trainer = Trainer(fitted, begun, seed)
         with _quietly():
-            self._learn(*self.trainer.first())
-            self.states = self._started(starts, seed)
-            self._warm_up(settings.warmup)
-            self.kept = [self._at(state) for state in self.states]
-            for _ in range(MOST_TRIALS):
-                drawn, proposed = self._drawn(TRIAL, "settling")
-                self.accepted = 0.0 if drawn.accepted is None else float(drawn.accepted.mean())
-                if self.accepted >= ENOUGH:
-                    break
-                self._learn(*self.trainer.also(_in_a_row(proposed), self.given.emulator))
-                self.kept = [self._at(self.programs.renewed(self.given, kept.state)) for kept in self.kept]
+            self.legs = Legs("bayes", fitted, begun, starts, settings, seed, self.together)
+            ready = self.legs.leg("ready", lambda: self._ready(starts, settings, seed))
+            self.given, self.accepted = jax.tree.map(jnp.asarray, ready.given), ready.accepted
+        self._go_on_from(ready.place)
 
     def draw(self, n: int) -> Draw:
         """The next draws of every chain, as NumPy arrays over chain and draw."""
-        with _quietly():
-            return self._drawn(n, "sampling")[0]
+        size = DRAWS_IN_LEG if self.legs.are_kept else n
+        n_legs = -(-(n - _length(self.ahead)) // size)
+        with _quietly(), Progress("sampling", n_legs * size * self.n_chains, self.progress) as bar:
+            for _ in range(n_legs):
+                leg = self.legs.leg(
+                    f"draws {self.n_legs}", lambda: self._leg(size, bar), lambda: bar.advance(size * self.n_chains)
+                )
+                self._go_on_from(leg.place)
+                self.ahead.append(leg.draws)
+                self.n_legs += 1
+        drawn = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), *self.ahead)
+        self.ahead = [jax.tree.map(lambda x: x[:, n:], drawn)]
+        taken: Draw = jax.tree.map(lambda x: x[:, :n], drawn)
+        return taken
+
+    def _leg(self, n: int, bar: Progress) -> Leg:
+        draws, _ = self._drawn(n, bar)
+        return Leg(self._place(), draws)
+
+    def _place(self) -> Place:
+        return Place(self.kept, [rng.bit_generator.state for rng in self.rngs])
+
+    def _go_on_from(self, place: Place) -> None:
+        self.kept = place.kept
+        for rng, state in zip(self.rngs, place.chance, strict=True):
+            rng.bit_generator.state = state
+
+    def _ready(self, starts: Starts, settings: Settings, seed: int) -> Ready:
+        """The chains warmed up, with an emulator that most proposals are accepted with."""
+        self._learn(*self.trainer.first())
+        self.states = self._started(starts, seed)
+        self._warm_up(settings.warmup)
+        self.kept = [self._at(state) for state in self.states]
+        for _ in range(MOST_TRIALS):
+            with Progress("settling", TRIAL * self.n_chains, self.progress) as bar:
+                drawn, proposed = self._drawn(TRIAL, bar)
+            self.accepted = 0.0 if drawn.accepted is None else float(drawn.accepted.mean())
+            if self.accepted >= ENOUGH:
+                break
+            self._learn(*self.trainer.also(_in_a_row(proposed), self.given.emulator))
+            self.kept = [self._at(self.programs.renewed(self.given, kept.state)) for kept in self.kept]
+        return Ready(self.given, self.accepted, self._place())
 
     def _learn(self, centre: np.ndarray, spread: np.ndarray) -> None:
         trainer = self.trainer
         assert trainer.training is not None
         room = BATCHES * n_points(centre.shape[1])
         emulator = learned(trainer.training, trainer.bend, trainer.pull, centre, spread, room)
-        self.given: Given = jax.tree.map(jnp.asarray, Given(self.known.without_data(), emulator))
+        self.given = jax.tree.map(jnp.asarray, Given(self.known.without_data(), emulator))
 
     def _started(self, starts: Starts, seed: int) -> list[State]:
         keys = jax.random.split(jax.random.key(seed), self.n_chains)
@@ -121,11 +184,10 @@ class EmulatedChains:
             self._count(bar, PER_CALL)
         return state, np.concatenate(parts, axis=1 if self.together else 0)
 
-    def _drawn(self, n: int, label: str) -> tuple[Draw, np.ndarray]:
+    def _drawn(self, n: int, bar: Progress) -> tuple[Draw, np.ndarray]:
         """Draws, and all points that were proposed (chain x draw x person x parameter)."""
         jax.block_until_ready(self.programs.propose(self.given, self.kept[0].state))
-        with Progress(label, n * self.n_chains, self.progress) as bar:
-            done = self._in_lanes(partial(self._stepped, n, bar))
+        done = self._in_lanes(partial(self._stepped, n, bar))
         self.kept = [kept for kept, _, _ in done]
         draws = jax.tree.map(lambda *xs: self._over_chains(list(xs)), *[draws for _, draws, _ in done])
         return draws, self._over_chains([proposed for _, _, proposed in done])
@@ -182,6 +244,10 @@ class EmulatedChains:
     def _count(self, bar: Progress, steps: int) -> None:
         with self.counting:
             bar.advance(steps * (self.n_chains if self.together else 1))
+
+
+def _length(parts: list[Draw]) -> int:
+    return sum(part.diverging.shape[1] for part in parts)
 
 
 def _draw(kept: Kept, proposed: Proposal, accepted: np.ndarray) -> Draw:

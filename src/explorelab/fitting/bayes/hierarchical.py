@@ -129,7 +129,7 @@ def _by_nuts(
     progress: bool | None,
 ) -> xr.DataTree:
     points = starting(begun, asked.settings, asked.chains, asked.seed)
-    drawn = run_chains(fitted.model, begun.known, points, asked.settings, asked.draws, asked.seed, progress)
+    drawn = run_chains(fitted, begun.known, points, asked.settings, asked.draws, asked.seed, progress)
     report = _examined(choices, fitted, drawn, asked)
     return _finished(choices, fitted, drawn, report, asked, on_failure, space, progress)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Event, Lock
 from typing import NamedTuple
 
@@ -21,13 +21,17 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from explorelab._support.parallel import in_order
 from explorelab._support.progress import Progress
+from explorelab._support.work.legs import Legs
 from explorelab.agents.factors import AnyArray, Pytree
 from explorelab.fitting.bayes.population import Known, people, population_model, root_of, row_log_likelihoods, spread_of
+from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Model
 from explorelab.fitting.search.batches import on_gpu, single_threaded_algebra
 
 PER_CALL = 10
 """Steps in one compiled call: an interrupt waits for the current call, and progress is shown after each."""
+CALLS_IN_LEG = 10
+"""Calls after which a chain that is kept is kept."""
 THREADS = 16
 """The most chains that run at once."""
 
@@ -196,23 +200,30 @@ def drawn(model: Model, settings: Settings, known: Known, state: State) -> Draw:
 
 
 def run_chains(
-    model: Model, known: Known, starts: Starts, settings: Settings, draws: int, seed: int, progress: bool | None = None
+    fitted: Fitted, known: Known, starts: Starts, settings: Settings, draws: int, seed: int, progress: bool | None = None
 ) -> Draw:
     """The draws of every chain after warm-up, as NumPy arrays over chain and draw."""
     points, scale = starts
     n_chains = len(jax.tree.leaves(points)[0])
     n_calls = -(-(settings.warmup + draws) // PER_CALL)
     together = on_gpu()
-    with _x64(), single_threaded_algebra(), Progress("sampling", n_calls * PER_CALL * n_chains, progress) as bar:
-        compiled = sampler(model, settings, together)
-        keys = jax.random.split(jax.random.key(seed), n_chains)
-        if together:
-            parts = _chain(compiled, known, points, scale, keys, n_calls, lambda: bar.advance(PER_CALL * n_chains), Event())
-            chains = jax.tree.map(lambda *xs: np.concatenate(xs, axis=1), *parts)
-        else:
-            each = [jax.tree.map(lambda x, i=i: x[i], points) for i in range(n_chains)]
-            every = _in_threads(compiled, known, each, scale, list(keys), n_calls, bar)
-            chains = jax.tree.map(lambda *xs: np.stack(xs), *[_joined(parts) for parts in every])
+    with _x64(), single_threaded_algebra():
+        legs = Legs("nuts", fitted, known, starts, settings, seed, together)
+        if legs.are_kept:
+            n_calls = -(-n_calls // CALLS_IN_LEG) * CALLS_IN_LEG
+        with Progress("sampling", n_calls * PER_CALL * n_chains, progress) as bar:
+            compiled = sampler(fitted.model, settings, together)
+            keys = jax.random.split(jax.random.key(seed), n_chains)
+            chain = partial(_chain, compiled, known, legs, n_calls)
+            if together:
+                parts = chain("all", (points, scale, keys), lambda n=1: bar.advance(n * PER_CALL * n_chains), Event())
+                chains = jax.tree.map(lambda *xs: np.concatenate(xs, axis=1), *parts)
+            else:
+                each = [(jax.tree.map(lambda x, i=i: x[i], points), scale, keys[i]) for i in range(n_chains)]
+                # Compile before starting threads: NumPyro's handlers cannot be traced in several threads at once.
+                jax.block_until_ready(compiled.advance(known, compiled.start(known, *each[0])))
+                every = _in_threads(chain, each, bar)
+                chains = jax.tree.map(lambda *xs: np.stack(xs), *[_joined(parts) for parts in every])
     kept: Draw = jax.tree.map(lambda x: x[:, settings.warmup : settings.warmup + draws], chains)
     return kept
 
@@ -222,44 +233,68 @@ def _joined(parts: list[Draw]) -> Draw:
     return joined
 
 
+type Start = tuple[Points, Points, Keys]
+"""Where a chain (or all together) starts, the scale, and its key."""
+
+
 def _chain(
     compiled: Sampler,
     known: Known,
-    point: Points,
-    scale: Points,
-    key: Keys,
+    legs: Legs,
     n_calls: int,
-    done: Callable[[], None],
+    name: str,
+    start: Start,
+    done: Callable[..., None],
     stop: Event,
 ) -> list[Draw]:
     """The draws of one chain (or of all together), warm-up included, one part per call."""
+    state: State | None = None
+    parts: list[Draw] = []
     with _x64():
-        state = compiled.start(known, point, scale, key)
-        parts: list[Draw] = []
-        while len(parts) < n_calls and not stop.is_set():
-            state, part = compiled.advance(known, state)
-            parts.append(jax.tree.map(np.asarray, part))
-            done()
+        while len(parts) < n_calls:
+            n = min(n_calls - len(parts), CALLS_IN_LEG)
+            going_on = partial(_leg, compiled, known, start, state, n, done, stop)
+            leg = legs.leg(f"chain {name}, call {len(parts)}", going_on, partial(done, n))
+            if leg is None:
+                break
+            state, more = leg
+            parts += more
     return parts
 
 
+def _leg(
+    compiled: Sampler,
+    known: Known,
+    start: Start,
+    state: State | None,
+    n_calls: int,
+    done: Callable[[], None],
+    stop: Event,
+) -> tuple[State, list[Draw]] | None:
+    """The next calls of a chain and the state in which they end; None if it was stopped in between."""
+    state = compiled.start(known, *start) if state is None else state
+    parts: list[Draw] = []
+    for _ in range(n_calls):
+        if stop.is_set():
+            return None
+        state, part = compiled.advance(known, state)
+        parts.append(jax.tree.map(np.asarray, part))
+        done()
+    return state, parts
+
+
 def _in_threads(
-    compiled: Sampler, known: Known, points: list[Points], scale: Points, keys: list[Keys], n_calls: int, bar: Progress
+    chain: Callable[[str, Start, Callable[..., None], Event], list[Draw]], starts: list[Start], bar: Progress
 ) -> list[list[Draw]]:
     """The draws of every chain, one part per call; the chains share the cores."""
-    # Compile before starting threads: NumPyro's handlers cannot be traced in several threads at once.
-    jax.block_until_ready(compiled.advance(known, compiled.start(known, points[0], scale, keys[0])))
     stop, counting = Event(), Lock()
 
-    def done() -> None:
+    def done(calls: int = 1) -> None:
         with counting:
-            bar.advance(PER_CALL)
-
-    def chain(i: int) -> list[Draw]:
-        return _chain(compiled, known, points[i], scale, keys[i], n_calls, done, stop)
+            bar.advance(calls * PER_CALL)
 
     try:
-        return list(in_order(chain, range(len(points)), min(len(points), THREADS)))
+        return list(in_order(lambda i: chain(str(i), starts[i], done, stop), range(len(starts)), min(len(starts), THREADS)))
     finally:
         # On an interrupt too: every chain ends after its current call, which is not waited for.
         stop.set()
