@@ -87,6 +87,7 @@ def test_a_missed_trial_loses_what_the_best_arm_would_have_paid() -> None:
     assert mind.assessment().regret == pytest.approx(HILL.best)
 
 
+@pytest.mark.slow
 def test_the_same_companion_says_the_same_again() -> None:
     mind = after(met("stochastic-ucl"), [3, 4, 5])
     assert mind.assessment() == mind.assessment()

@@ -7,11 +7,14 @@ import explorelab as xl
 from explorelab.agents import AGENTS
 from explorelab.errors import InputError
 from tests.support.beliefs import NEEDED, one_of_each
+from tests.support.siblings import slow
 
 pytestmark = pytest.mark.quick_programs
 
 TASK = xl.tasks.on_graph(xl.tasks.line([0.0, 1.0, 2.0, 3.5], 1.0), start=1)
-EVERY = one_of_each(lambda agent: (agent.rule.learner.name, agent.rule.commitment.name), AGENTS)
+LARGE = "roving-ucl"
+OTHERS = {name: build for name, build in AGENTS.items() if name != LARGE}
+EVERY = [*one_of_each(lambda agent: (agent.rule.learner.name, agent.rule.commitment.name), OTHERS), *slow(LARGE)]
 
 
 @pytest.mark.parametrize("agent", EVERY)

@@ -14,6 +14,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.bayes.posterior_groups import prior_change
 from explorelab.fitting.model import prepare
 from tests.support.people import population
+from tests.support.siblings import slow
 
 pytestmark = pytest.mark.quick_programs
 
@@ -46,8 +47,8 @@ def spoilt(choices, how):
     return replace(choices, reward=reward, arm=arm, observed=observed, scored=scored)
 
 
-@pytest.mark.parametrize("method", ["ml", "map", "em"])
-@pytest.mark.parametrize("name", ["delta-rule", pytest.param("kalman-ucb", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["map", "em", *slow("ml")])
+@pytest.mark.parametrize("name", ["delta-rule", *slow("kalman-ucb")])
 def test_a_left_out_block_moves_no_number_of_its_own_fold(several, name, method):
     """Whatever the block holds, its fold's estimates and training likelihood stay the same to the last bit."""
     settings = {"n_starts": 2, "draws": 4}

@@ -110,6 +110,7 @@ def test_every_schedule_has_the_stated_shape():
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_block_knows_its_own_length(choices):
     from evaluations.schedules_models import timed
 

@@ -158,6 +158,7 @@ def _observed_regret(name):
     ("name", "power", "expected"),
     [("linear", "raw", 0.29), ("linear", "log-log", 0.83), ("log", "raw", 0.57), ("log", "log-log", 0.92)],
 )
+@pytest.mark.slow
 def test_the_share_of_seeds_that_get_their_agents_label_is_as_noted(name, power, expected):
     share = shares(fit_regret_curves(_observed_regret(name), power=power))[name]
     standard_error = math.sqrt(2 * expected * (1 - expected) / N_SEEDS)

@@ -22,7 +22,9 @@ GRAPH = xl.tasks.on_graph(
     ("agent", "task", "horizon", "replicates"),
     [
         (xl.agents.stochastic_ucl(temperature=0.3), FIVE, 200, 5000),
-        (xl.agents.block_ucl(prior_mean=3.0, prior_var=9.0, length_scale=2.0), GRAPH, 80, 3000),
+        pytest.param(
+            xl.agents.block_ucl(prior_mean=3.0, prior_var=9.0, length_scale=2.0), GRAPH, 80, 3000, marks=pytest.mark.slow
+        ),
         (
             xl.agents.deterministic_ucl(prior_mean=30.0, prior_var=100.0, length_scale=4.0),
             xl.tasks.landscape("B", 10.0),

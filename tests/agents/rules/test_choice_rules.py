@@ -280,6 +280,7 @@ def test_feedback_cooling_has_the_regret_of_random_ties_on_a_hundred_identical_a
     assert np.abs(z[9::10]).max() < 3.5
 
 
+@pytest.mark.slow
 def test_feedback_cooling_visits_a_hundred_identical_arms_as_random_ties_do(feedback_and_random_ties):
     """Visits by column of the landscape, whose means differ."""
     counts = [result.visits_mean.values.reshape(10, 10).sum(1) * 2000 for result in feedback_and_random_ties[:2]]

@@ -122,6 +122,7 @@ def test_chains_go_on_until_they_have_converged(one: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+@pytest.mark.slow
 def test_same_seed_same_draws(one: Any) -> None:
     choices, fitted, _, _ = one
 

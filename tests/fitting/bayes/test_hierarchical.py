@@ -230,6 +230,7 @@ def test_same_seed_same_draws(two: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::explorelab.fitting.bayes.convergence.ConvergenceWarning")
+@pytest.mark.slow
 def test_stopped_and_gone_on_with_the_draws_are_the_same_and_more_can_be_added(
     two: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import explorelab as xl
 from explorelab.fitting.fit_summary import estimates_table
 from tests.support.command_line import in_turn
 from tests.support.conditions import AGENT, SPACE, in_conditions
+from tests.support.siblings import slow
 
 pytestmark = pytest.mark.quick_programs
 SETTINGS = {"space": SPACE, "n_starts": 2, "progress": False}
@@ -149,7 +150,7 @@ def test_the_answer_does_not_depend_on_what_steadies_the_search(
     np.testing.assert_allclose(b.standard_error, a.standard_error, rtol=0.05)
 
 
-@pytest.mark.parametrize("held", ["learning_rate = 1 if group == 'a'", "learning_rate = 0 if group == 'a'"])
+@pytest.mark.parametrize("held", slow("learning_rate = 1 if group == 'a'", "learning_rate = 0 if group == 'a'"))
 def test_a_parameter_can_be_held_at_the_end_of_its_scale(people: xl.Choices, held: str) -> None:
     fit = xl.fit(people, AGENT, "em", effects=held, **SETTINGS)
     values = fit["estimates"]["estimate"].sel(parameter="learning_rate").values

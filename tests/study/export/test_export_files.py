@@ -230,7 +230,8 @@ print(done.n_choices, status["VmHWM"].split()[0])
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Memory is measured as Linux tells it.")
-@pytest.mark.parametrize(("where", "most_mib"), [("sqlite", 6), pytest.param("postgresql", 12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("where", "most_mib"), [("sqlite", 6), ("postgresql", 12)])
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_study(
     where: str, most_mib: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
