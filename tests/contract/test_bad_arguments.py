@@ -17,7 +17,7 @@ import explorelab as xl
 from explorelab.agents.rules.habits import HABITS
 from explorelab.choices.table import Choices
 from explorelab.errors import ExplorelabError
-from explorelab.fitting.bayes.hierarchical import sample, sample_emulated
+from explorelab.fitting.bayes.hierarchical import sample
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.fit_people import SETTINGS
 from explorelab.tasks.noise import NOISES
@@ -286,8 +286,8 @@ def test_a_setting_that_a_method_does_not_have_is_told(method: str, name: str, s
 
 
 def test_the_settings_of_every_method_are_those_of_the_function_that_takes_them() -> None:
-    passed_on = {"choices", "fitted", "seed", "starts", "space", "progress", "row_lists", "sets"}
-    for method, function in (("em", fit_group), ("bayes", sample_emulated), ("nuts", sample)):
+    passed_on = {"choices", "fitted", "seed", "starts", "space", "progress", "row_lists", "sets", "method"}
+    for method, function in (("em", fit_group), ("bayes", sample), ("nuts", sample)):
         assert set(SETTINGS[method]) == set(inspect.signature(function).parameters) - passed_on
 
 

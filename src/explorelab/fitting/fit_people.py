@@ -25,7 +25,7 @@ from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.criteria import without_information
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.model import Fitted, prepare
-from explorelab.fitting.results import OF_A_GROUP, SAMPLED, as_tree, estimates, space_table
+from explorelab.fitting.results import OF_A_GROUP, as_tree, estimates, space_table
 from explorelab.fitting.search.best import fit_each, rows_of_each
 from explorelab.fitting.search.solve import predicted
 from explorelab.fitting.spaces import FieldValue
@@ -39,7 +39,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "bayes": _SAMPLING,
     "nuts": _SAMPLING,
 }
-"""The settings of each method, which are passed on to `fit_group`, `sample_emulated` and `sample`."""
+"""The settings of each method, which are passed on to `fit_group` and `sample`."""
 
 
 class MethodSettings(TypedDict, total=False):
@@ -129,11 +129,10 @@ def fit(
     if effects is not None or shared is not None:
         fitted = _with_effects(choices, fitted, method, effects, shared)
     check_likelihood(choices, fitted)
-    if method in SAMPLED:
-        from explorelab.fitting.bayes.hierarchical import sample, sample_emulated
+    if method in ("bayes", "nuts"):
+        from explorelab.fitting.bayes.hierarchical import sample
 
-        sampled = sample_emulated if method == "bayes" else sample
-        return sampled(choices, fitted, seed=seed, starts=n_starts, space=space, progress=progress, **own)
+        return sample(choices, fitted, method, seed=seed, starts=n_starts, space=space, progress=progress, **own)
     rows = rows_of_each(choices)
     groups: dict[str, xr.Dataset] = {}
     prior_sd: np.ndarray | float = 1.0

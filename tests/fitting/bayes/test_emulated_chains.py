@@ -34,7 +34,7 @@ def one() -> tuple[Choices, Fitted, xr.DataTree, Exact]:
     """Six people with two blocks each, one parameter, and the same by numerical integration."""
     choices, _ = delta_people(6, 2, seed=5, learning_rate=0.3)
     fitted = prepare(choices, "delta-rule", ["temperature"], {"prior_mean": 0.0, "learning_rate": 0.3})
-    tree = hierarchical.sample_emulated(choices, fitted, draws=1000, **SETTINGS)
+    tree = hierarchical.sample(choices, fitted, draws=1000, **SETTINGS)
     return choices, fitted, tree, Exact(choices, fitted)
 
 
@@ -75,7 +75,7 @@ def test_a_bad_emulator_costs_draws_and_nothing_else(one: Any, monkeypatch: pyte
     monkeypatch.setattr(emulated_chains, "learned", misled)
     monkeypatch.setattr(emulated_chains, "MOST_TRIALS", 1)
     monkeypatch.setattr(hierarchical, "LEAST_ACCEPTED", 0.0)
-    tree = hierarchical.sample_emulated(choices, fitted, draws=2000, on_failure="warn", **SETTINGS)
+    tree = hierarchical.sample(choices, fitted, draws=2000, on_failure="warn", **SETTINGS)
     accepted = float(tree["sample_stats"]["accepted"].mean())
     assert 0.02 < accepted < 0.8 < float(good["sample_stats"]["accepted"].mean())
     check_exact(choices, fitted, tree, exact)
@@ -85,7 +85,7 @@ def test_a_bad_emulator_costs_draws_and_nothing_else(one: Any, monkeypatch: pyte
 def test_where_hardly_anything_is_accepted_nuts_takes_over(one: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     choices, fitted, good, exact = one
     monkeypatch.setattr(hierarchical, "LEAST_ACCEPTED", 1.1)
-    tree = hierarchical.sample_emulated(choices, fitted, draws=1000, **SETTINGS)
+    tree = hierarchical.sample(choices, fitted, draws=1000, **SETTINGS)
     assert (tree.attrs["emulated"], good.attrs["emulated"]) == (0, 1)
     assert "accepted" not in tree["sample_stats"]
     check_exact(choices, fitted, tree, exact)
@@ -112,12 +112,12 @@ def test_the_tree_is_that_of_nuts_and_can_be_kept(one: Any, tmp_path: Any) -> No
 @pytest.mark.slow
 def test_chains_go_on_until_they_have_converged(one: Any) -> None:
     choices, fitted, _, _ = one
-    tree = hierarchical.sample_emulated(choices, fitted, draws=110, **SETTINGS)
+    tree = hierarchical.sample(choices, fitted, draws=110, **SETTINGS)
     assert tree.attrs["convergence"].startswith("passed: ")
     assert tree.attrs["draws"] in (220, 330, 440)
     assert tree["posterior"].sizes["draw"] == tree.attrs["draws"]
     with pytest.raises(ConvergenceError, match="have not converged") as refused:
-        hierarchical.sample_emulated(choices, fitted, draws=5, **SETTINGS)
+        hierarchical.sample(choices, fitted, draws=5, **SETTINGS)
     assert refused.value.fit["posterior"].sizes["draw"] == 5 * hierarchical.MOST_TIMES
 
 
@@ -128,7 +128,7 @@ def test_same_seed_same_draws(one: Any) -> None:
 
     def short(seed: int) -> xr.Dataset:
         how = SETTINGS | {"seed": seed, "draws": 5, "on_failure": "warn"}
-        return hierarchical.sample_emulated(choices, fitted, **how)["posterior"].to_dataset()
+        return hierarchical.sample(choices, fitted, **how)["posterior"].to_dataset()
 
     first, second, other = short(1), short(1), short(2)
     xr.testing.assert_identical(first, second)
@@ -157,7 +157,7 @@ def test_other_data_and_other_agents_need_no_new_programs(one: Any) -> None:
     before = compiled.propose._cache_size()  # type: ignore[attr-defined]
     other = prepare(choices, "kalman-value", ["temperature"])
     with pytest.warns(ConvergenceWarning):
-        hierarchical.sample_emulated(choices, other, draws=5, on_failure="warn", **SETTINGS)
+        hierarchical.sample(choices, other, draws=5, on_failure="warn", **SETTINGS)
     assert compiled.propose._cache_size() == before  # type: ignore[attr-defined]
 
 

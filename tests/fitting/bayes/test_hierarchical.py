@@ -55,7 +55,7 @@ def one() -> tuple[Choices, Fitted, xr.DataTree, Exact]:
     """Six people with two blocks each, one parameter, and the same by numerical integration."""
     choices, _ = delta_people(6, 2, seed=5, learning_rate=0.3)
     fitted = prepare(choices, "delta-rule", ["temperature"], {"prior_mean": 0.0, "learning_rate": 0.3})
-    tree = hierarchical.sample(choices, fitted, draws=2000, **SETTINGS)
+    tree = hierarchical.sample(choices, fitted, "nuts", draws=2000, **SETTINGS)
     return choices, fitted, tree, Exact(choices, fitted)
 
 
@@ -254,7 +254,9 @@ def test_chains_go_together_as_on_a_gpu(one: Any, monkeypatch: pytest.MonkeyPatc
     choices, fitted, alone, _ = one
     monkeypatch.setattr(nuts, "on_gpu", lambda: True)
     with pytest.warns(ConvergenceWarning):
-        together = hierarchical.sample(choices, fitted, chains=2, draws=100, on_failure="warn", **SETTINGS | {"warmup": 60})
+        together = hierarchical.sample(
+            choices, fitted, "nuts", chains=2, draws=100, on_failure="warn", **SETTINGS | {"warmup": 60}
+        )
     ours, theirs = (np.log(tree["posterior"]["temperature"]) for tree in (together, alone))
     assert ours.shape == (2, 100, 6)
     away = (ours.mean(("chain", "draw")) - theirs.mean(("chain", "draw"))) / theirs.std(("chain", "draw"))
@@ -271,7 +273,7 @@ def test_other_data_need_no_new_sampler(two: Any) -> None:
     before = compiled.advance._cache_size()
     assert before >= 1
     with pytest.warns(ConvergenceWarning):
-        hierarchical.sample(choices, others, chains=2, draws=8, correlated=True, on_failure="warn", **SETTINGS)
+        hierarchical.sample(choices, others, "nuts", chains=2, draws=8, correlated=True, on_failure="warn", **SETTINGS)
     assert compiled.advance._cache_size() == before
 
 

@@ -33,6 +33,8 @@ from explorelab.fitting.spaces import Changes
 
 type OnFailure = Literal["raise", "warn"]
 
+WARMUP = {"bayes": 500, "nuts": 1000}
+"""How long chains warm up by default."""
 LEAST_ACCEPTED = 0.1
 """With a smaller share of accepted proposals, NUTS alone takes over."""
 MOST_TIMES = 4
@@ -49,52 +51,14 @@ class Asked(NamedTuple):
     settings: Settings
 
 
-def sample_emulated(
-    choices: Choices,
-    fitted: Fitted,
-    *,
-    chains: int = 4,
-    draws: int = 1000,
-    warmup: int = 500,
-    seed: int = 0,
-    target_accept: float = 0.9,
-    max_tree_depth: int = 10,
-    correlated: bool = False,
-    starts: int = 4,
-    on_failure: OnFailure = "raise",
-    space: Changes | None = None,
-    progress: bool | None = None,
-) -> xr.DataTree:
-    """The same posterior as `sample`, from chains that ask the agent once for each draw (method "bayes").
-
-    NUTS moves by an emulated likelihood that costs next to nothing, and each draw is accepted or rejected by the true one,
-    so that the posterior is exact whatever the emulator (see `emulated_steps`). If the chains have not converged after
-    `draws`, they go on, up to four times as long. If hardly any proposal is accepted, NUTS alone takes over.
-    """
-    asked = _asked("bayes", fitted, (chains, draws, seed), (warmup, target_accept, max_tree_depth), correlated, on_failure)
-    begun = begin(choices, fitted, starts, asked.seed, progress)
-    points = starting(begun, asked.settings, asked.chains, asked.seed)
-    under_way = EmulatedChains(fitted, begun, points, asked.settings, asked.seed, progress)
-    if under_way.accepted < LEAST_ACCEPTED:
-        return _by_nuts(choices, fitted, begun, asked, on_failure, space, progress)
-    drawn = under_way.draw(asked.draws)
-    report = _examined(choices, fitted, drawn, asked)
-    for _ in range(MOST_TIMES - 1):
-        if not report.failures:
-            break
-        more = under_way.draw(asked.draws)
-        drawn = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), drawn, more)
-        report = _examined(choices, fitted, drawn, asked)
-    return _finished(choices, fitted, drawn, report, asked, on_failure, space, progress)
-
-
 def sample(
     choices: Choices,
     fitted: Fitted,
+    method: Literal["bayes", "nuts"] = "bayes",
     *,
     chains: int = 4,
     draws: int = 1000,
-    warmup: int = 1000,
+    warmup: int | None = None,
     seed: int = 0,
     target_accept: float = 0.9,
     max_tree_depth: int = 10,
@@ -110,13 +74,34 @@ def sample(
     `group_sd` over parameter, in standard units; `group_typical`, the mean in natural units; and `group_correlation` if
     `correlated`. `estimates` has posterior medians with standard deviations and 95 % intervals, `group` the population.
 
-    Chains start around a fit by empirical Bayes, as far apart as that fit is uncertain, so warm-up need only learn scales.
-    If the chains have not converged, this raises `ConvergenceError`, whose `fit` holds them, or with `on_failure="warn"`
-    returns them with a `ConvergenceWarning`. The attribute `convergence` says what failed.
+    By "nuts", NUTS asks the agent for many slopes in each draw. By "bayes", it moves by an emulated likelihood that costs
+    next to nothing, and each draw is accepted or rejected by the true one, so that the posterior is exact whatever the
+    emulator (see `emulated_steps`); if hardly any proposal is accepted, NUTS alone takes over, and chains that have not
+    converged after `draws` go on, up to four times as long.
+
+    Chains start around a fit by empirical Bayes, as far apart as that fit is uncertain, so warm-up (by default 500 draws by
+    "bayes", 1000 by "nuts") need only learn scales. If the chains have not converged, this raises `ConvergenceError`, whose
+    `fit` holds them, or with `on_failure="warn"` returns them with a `ConvergenceWarning`. The attribute `convergence` says
+    what failed.
     """
-    asked = _asked("nuts", fitted, (chains, draws, seed), (warmup, target_accept, max_tree_depth), correlated, on_failure)
+    warmup = WARMUP[method] if warmup is None else warmup
+    asked = _asked(method, fitted, (chains, draws, seed), (warmup, target_accept, max_tree_depth), correlated, on_failure)
     begun = begin(choices, fitted, starts, asked.seed, progress)
-    return _by_nuts(choices, fitted, begun, asked, on_failure, space, progress)
+    under_way = None
+    if method == "bayes":
+        points = starting(begun, asked.settings, asked.chains, asked.seed)
+        under_way = EmulatedChains(fitted, begun, points, asked.settings, asked.seed, progress)
+    if under_way is None or under_way.accepted < LEAST_ACCEPTED:
+        return _by_nuts(choices, fitted, begun, asked, on_failure, space, progress)
+    drawn = under_way.draw(asked.draws)
+    report = _examined(choices, fitted, drawn, asked)
+    for _ in range(MOST_TIMES - 1):
+        if not report.failures:
+            break
+        more = under_way.draw(asked.draws)
+        drawn = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), drawn, more)
+        report = _examined(choices, fitted, drawn, asked)
+    return _finished(choices, fitted, drawn, report, asked, on_failure, space, progress)
 
 
 def _by_nuts(
