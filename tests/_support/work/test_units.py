@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -126,6 +127,29 @@ def test_arrays_of_jax_travel_with_all_their_digits() -> None:
 def test_settings_of_jax_that_matter_are_those_of_the_sender(two: Workers) -> None:
     assert worked(setting, [("jax_disable_most_optimizations",)]) == [True]  # as this file is marked
     assert worked(setting, [("jax_disable_most_optimizations",)], executor=two) == [True]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interrupt_is_not_lost_while_work_is_handed_over(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with xl.workers(1) as executor:
+        submit = executor._pool.submit
+
+        def interrupted(*given: Any) -> Any:
+            if when == "before":
+                os.kill(os.getpid(), signal.SIGINT)
+            future = submit(*given)
+            if when == "after":
+                os.kill(os.getpid(), signal.SIGINT)
+            return future
+
+        monkeypatch.setattr(executor._pool, "submit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            executor.submit(where, 1, 0.0)
+        monkeypatch.undo()
+        # The process that was started meanwhile does not heed it.
+        process = executor.submit(where, 2, 0.0).result()[1]
+        os.kill(process, signal.SIGINT)
+        assert executor.submit(where, 3, 0.0).result()[1] == process
 
 
 ORPHANS = """

@@ -9,8 +9,9 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from explorelab._support import checks
@@ -97,12 +98,21 @@ def _end_with(owner: Connection) -> None:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Within this context, processes start that do not heed Ctrl-C, which reaches everybody in front of a terminal."""
-    if threading.current_thread() is not threading.main_thread():
+    """Within this context, processes start that do not heed Ctrl-C, which reaches everybody in front of a terminal.
+
+    One that comes meanwhile is not lost: it is heeded here at the end.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before: Any = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource_tracker.ensure_running()  # which would lift the mask
+    came: list[FrameType | None] = []
+    before: Any = signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which processes inherit
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, before)
+        if came and before is not signal.SIG_IGN:
+            signal.raise_signal(signal.SIGINT)
