@@ -19,7 +19,7 @@ import explorelab as xl
 from explorelab.agents.agent_names import agent_of
 from explorelab.cli.app import app
 from explorelab.errors import InputError
-from explorelab.fitting.fit_people import SAMPLED
+from explorelab.fitting.results import SAMPLED
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import engine_for, remembered
 from explorelab.study.robots.pilot import run_pilot

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +130,19 @@ def test_settings_of_jax_that_matter_are_those_of_the_sender(two: Workers) -> No
     assert worked(setting, [("jax_disable_most_optimizations",)], executor=two) == [True]
 
 
+@contextmanager
+def heeding_interrupts() -> Iterator[None]:
+    """As in front of a terminal: what a shell starts in the background ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_interrupt_is_not_lost_while_work_is_handed_over(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with xl.workers(1) as executor:
+    with heeding_interrupts(), xl.workers(1) as executor:
         submit = executor._pool.submit
 
         def interrupted(*given: Any) -> Any:

@@ -22,10 +22,9 @@ from explorelab.fitting.bayes import beginning, nuts
 from explorelab.fitting.bayes.emulated_chains import EmulatedChains
 from explorelab.fitting.bayes.population import CONCENTRATION
 from explorelab.fitting.effects.attach import with_effects
-from explorelab.fitting.fit_people import SAMPLED
 from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.model import Fitted, prepare
-from explorelab.fitting.results import on_natural_scale
+from explorelab.fitting.results import SAMPLED, on_natural_scale
 from explorelab.fitting.search.solve import limits, predicted
 from explorelab.fitting.spaces import bounded
 from tests.support.simulated import people as simulated_people
