@@ -6,6 +6,7 @@ import type { Advice } from "../plugin/game/adviser";
 import type { Answer, Game, Report } from "../plugin/grid-bandit";
 import { Api, ServerError } from "./participant-api";
 import { EventLog } from "./events";
+import { whatHappened } from "./refusals";
 import { PLAYED } from "./stages";
 import { keepShown, shownBefore } from "./shown-advice";
 import type { Texts } from "./texts";
@@ -187,6 +188,6 @@ export class App {
   /** Ends the study on this page and says why. */
   fail(error: unknown): void {
     if (error instanceof ServerError && error.word === "taken-over") this.end(null, { kind: "taken-over" });
-    else this.end(null, { kind: "error", details: error instanceof Error ? error.message : String(error) });
+    else this.end(null, { kind: "error", details: whatHappened(this.texts, error) });
   }
 }

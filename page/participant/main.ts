@@ -9,6 +9,7 @@ import { browserKey, pilotKey, queryOf, randomHex } from "./identity";
 import { Notice } from "./screens/notice";
 import { elsewhere, errorScreen, takenOver, titledPage } from "./screens/sheets";
 import { PLAYED } from "./stages";
+import { beforeTexts, whatHappened } from "./refusals";
 import { Texts } from "./texts";
 import { studyTimeline } from "./timeline";
 import { offerWithdrawal } from "./screens/withdraw";
@@ -20,8 +21,8 @@ const query = queryOf(location.href, pilot !== "");
 const notice = new Notice(document.getElementById("notice")!);
 const api = new Api({
   slow: (ms) => app.log.add("slow", Math.round(ms)),
-  trouble: (attempt) => {
-    notice.trouble(attempt);
+  trouble: (attempt, error) => {
+    notice.trouble(attempt, error);
     // The line at the top lies behind an open dialog.
     const inDialog = document.getElementById("withdraw-note");
     if (inDialog) inDialog.textContent = notice.text;
@@ -47,8 +48,8 @@ async function start(): Promise<void> {
   } catch (error) {
     // Without an arrival there is no study to continue.
     if (app.texts && error instanceof ServerError && error.word === "elsewhere") showLast(elsewhere(app.texts), "elsewhere");
-    else if (app.texts) showLast(errorScreen(app.texts, messageOf(error)));
-    else main.textContent = "The study could not be loaded. Please load the page again.";
+    else if (app.texts) showLast(errorScreen(app.texts, whatHappened(app.texts, error, true)));
+    else main.textContent = beforeTexts("not_loaded");
     return;
   }
   try {
@@ -60,15 +61,20 @@ async function start(): Promise<void> {
 }
 
 async function arrive(): Promise<void> {
-  app.texts = new Texts(await api.texts());
-  const { texts } = app;
+  speak(new Texts(await api.texts(query.lang)));
+  app.state = await api.arrive({ page: randomHex(16), key: browserKey(), query }, pilot);
+  // Whoever has agreed goes on in the language in which they did, whatever the link or the browser says now.
+  if (app.state.language !== app.texts.language) speak(new Texts(await api.texts(app.state.language)));
+  if (navigator.webdriver) app.log.add("webdriver");
+}
+
+function speak(texts: Texts): void {
+  app.texts = texts;
+  notice.texts = texts;
   document.documentElement.lang = texts.language;
   document.documentElement.dir = texts.direction;
   document.title = texts.title;
   document.getElementById("title")!.textContent = texts.title;
-  notice.texts = texts;
-  app.state = await api.arrive({ page: randomHex(16), key: browserKey(), query }, pilot);
-  if (navigator.webdriver) app.log.add("webdriver");
 }
 
 async function play(): Promise<void> {
@@ -136,8 +142,4 @@ function lastPage(state: State): HTMLElement {
 function showLast(content: HTMLElement, screen = "error"): void {
   main.replaceChildren(content);
   screenIsShown(screen, true);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

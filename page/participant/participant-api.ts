@@ -31,7 +31,7 @@ export class ServerError extends Error {
 export interface ApiParts {
   slow: (ms: number) => void;
   /** Called after a failed attempt, and with null once the server answers again. */
-  trouble: (attempt: number | null) => void;
+  trouble: (attempt: number | null, error?: unknown) => void;
 }
 
 /** Requests that are answered with what to show next. */
@@ -55,8 +55,9 @@ export class Api {
     return this.token.split(".")[0] ?? "";
   }
 
-  async texts(): Promise<Texts> {
-    return this.untilDone(() => this.once("/api/texts"));
+  /** The short texts in this language or, if none is named, in one that the browser prefers. */
+  async texts(language = ""): Promise<Texts> {
+    return this.untilDone(() => this.once("/api/texts", undefined, false, language ? `?lang=${encodeURIComponent(language)}` : ""));
   }
 
   async arrive(body: Arriving, pilotKey = ""): Promise<State> {
@@ -98,18 +99,18 @@ export class Api {
   private async untilDone<T>(ask: () => Promise<T>): Promise<T> {
     const answer = await untilDone(ask, {
       later: (callback, ms) => setTimeout(callback, ms),
-      failed: (attempt) => this.parts.trouble(attempt),
+      failed: (attempt, error) => this.parts.trouble(attempt, error),
     });
     this.parts.trouble(null);
     return answer;
   }
 
-  private async once<P extends Path>(path: P, body?: Asked<P>, keepalive = false): Promise<Answered<P>> {
+  private async once<P extends Path>(path: P, body?: Asked<P>, keepalive = false, query = ""): Promise<Answered<P>> {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), TIME_LIMIT_MS);
     const startedAt = performance.now();
     try {
-      const response = await fetch(`${ROOT}${path.slice(1)}`, this.request(body, keepalive, limit.signal));
+      const response = await fetch(`${ROOT}${path.slice(1)}${query}`, this.request(body, keepalive, limit.signal));
       if (!response.ok) throw await refusal(response);
       return (await response.json()) as Answered<P>;
     } catch (error) {

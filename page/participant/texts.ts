@@ -17,6 +17,11 @@ export class Texts {
     return this.answer.language;
   }
 
+  /** The study's languages with their own names; none if there is only one. */
+  get languages(): [string, string][] {
+    return Object.entries(this.answer.languages);
+  }
+
   get direction(): Answer["direction"] {
     return this.answer.direction;
   }

@@ -6,7 +6,7 @@ import GridBandit, { type Answer, type Game, type Report } from "../plugin/grid-
 import { element } from "../plugin/dom";
 import type { App } from "./app";
 import { readyScreen } from "./screens/ready";
-import { earnings, writtenPage } from "./screens/sheets";
+import { earnings, inAnyLanguage, writtenPage } from "./screens/sheets";
 import { PLAYED } from "./stages";
 
 /** What jsPsych runs; its own names of these types are not exported. */
@@ -28,7 +28,7 @@ export function studyTimeline(app: App): TimelineArray {
 }
 
 function consent(app: App): TimelineDescription {
-  return textScreen(app, "consent", () => writtenPage(app.state.html.consent), () => [
+  return textScreen(app, "consent", () => inAnyLanguage(writtenPage(app.state.html.consent), app.texts), () => [
     { id: "agree", text: app.texts.label("agree"), main: true },
     { id: "decline", text: app.texts.label("decline") },
   ], (pressed) => app.ask(() => app.api.consent(pressed === 0, app.state.consent_version ?? "")));

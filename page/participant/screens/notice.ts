@@ -1,5 +1,6 @@
 /** A line at the top that says when the connection is lost; the game has its own. */
 
+import { beforeTexts, isBusy } from "../refusals";
 import type { Texts } from "../texts";
 
 export class Notice {
@@ -8,10 +9,10 @@ export class Notice {
   constructor(private readonly line: HTMLElement) {}
 
   /** After a failed attempt: says so. With null: the server answers again. */
-  trouble(attempt: number | null): void {
+  trouble(attempt: number | null, error?: unknown): void {
     this.line.hidden = attempt === null;
-    // Until the texts have arrived, only English is available.
-    this.line.textContent = attempt === null ? "" : (this.texts?.label("offline") ?? "No connection. Trying again…");
+    const said = this.texts?.label(isBusy(error) ? "busy" : "offline") ?? beforeTexts("offline");
+    this.line.textContent = attempt === null ? "" : said;
   }
 
   get text(): string {

@@ -14,6 +14,17 @@ export function writtenPage(html: string | undefined, ...more: Node[]): HTMLElem
   return sheet;
 }
 
+/** The sheet with links to the same page in the study's other languages, if it has any. */
+export function inAnyLanguage(sheet: HTMLElement, texts: Texts): HTMLElement {
+  const links = texts.languages.map(([code, name]) => {
+    const address = new URL(location.href);
+    address.searchParams.set("lang", code);
+    return element("a", { href: address.href, lang: code, hreflang: code, "aria-current": code === texts.language && "true" }, name);
+  });
+  if (links.length) sheet.prepend(element("nav", { class: "languages", "aria-label": texts.label("choose_language") }, ...links));
+  return sheet;
+}
+
 /** A page written by the researchers, with a heading of ours if it has none. */
 export function titledPage(html: string | undefined, title: string, ...more: Node[]): HTMLElement {
   const sheet = writtenPage(html, ...more);

@@ -5,7 +5,7 @@ import { DEFAULT_LABELS, fill } from "../../plugin/labels";
 import { Texts } from "../../participant/texts";
 
 const page = process.cwd();
-const toml = readFileSync(join(page, "../src/explorelab/study/config/templates/texts.toml"), "utf8");
+const toml = readFileSync(join(page, "../src/explorelab/study/config/templates/en/texts.toml"), "utf8");
 const labels = Object.fromEntries([...toml.matchAll(/^(\w+) = "(.*)"$/gm)].map(([, name, text]) => [name!, text!]));
 
 test("the plugin's own English is that of the study", () => {
@@ -23,7 +23,7 @@ test("every label is used somewhere", () => {
 
 test("placeholders are filled in, numbers as the language writes them", () => {
   expect(fill("{a} of {b}, {c}", { a: 1, b: "two" })).toBe("1 of two, {c}");
-  const texts = new Texts({ language: "de", direction: "ltr", title: "", labels: { ready_time: "{seconds} Sekunden" } });
+  const texts = new Texts({ language: "de", direction: "ltr", title: "", languages: {}, labels: { ready_time: "{seconds} Sekunden" } });
   expect(texts.label("ready_time", { seconds: 1.5 })).toBe("1,5 Sekunden");
   expect(texts.money(5.5, "EUR")).toMatch(/5,50.€/);
   expect(texts.money(5.5, "not money")).toBe("5,5 not money");

@@ -63,7 +63,7 @@ def put_files(made: Path, target: Path) -> None:
 
 
 def add_files(made: Path, target: Path) -> None:
-    """Move every file into a folder that has none of the same name: all of them or, if that fails, none."""
+    """Move every file and folder into a folder that has none of the same name: all of them or, if that fails, none."""
     moved: list[Path] = []
     try:
         for path in sorted(made.iterdir()):
@@ -71,7 +71,7 @@ def add_files(made: Path, target: Path) -> None:
             shutil.move(path, target / path.name)
     except BaseException:
         for path in moved:
-            path.unlink(missing_ok=True)
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         raise
 
 

@@ -41,11 +41,15 @@ def init(
     advice: Annotated[
         bool, typer.Option("--advice", help="A study in which a computer suggests squares to some people.")
     ] = False,
+    language: Annotated[
+        str, typer.Option(help="Comma-separated languages of the texts (en, de, es, fr); the first is the usual one.")
+    ] = "en",
 ) -> None:
     """Create a study folder: the paper's design in study.toml and the texts people read, ready to edit."""
     from explorelab.study.config.start_study import init_study
 
-    for path in init_study(folder, advice=advice):
+    languages = [each.strip() for each in language.split(",")]
+    for path in init_study(folder, advice=advice, languages=languages):
         typer.echo(f"Wrote {path}")
     typer.echo(f"Next: edit the texts, then explorelab study serve {folder}")
 

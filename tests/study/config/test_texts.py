@@ -12,7 +12,7 @@ from explorelab.study.config import start_study
 from explorelab.study.config.markdown import to_html
 from explorelab.study.config.start_study import FILES, init_study
 from explorelab.study.config.study_folder import load_study
-from explorelab.study.config.texts import PAGES, TEMPLATES, template_labels
+from explorelab.study.config.texts import LANGUAGES, PAGES, TEMPLATES, template_labels
 from tests.support.study.folder import change, new_study, problems
 
 SCRIPT = "<script>alert(1)</script>"
@@ -205,7 +205,7 @@ def test_every_value_of_a_file_has_its_line():
     assert at("rows", 1, "inner", 0, "w") == "w = true"
 
 
-@pytest.mark.parametrize("name", ["study.toml", "texts.toml"])
+@pytest.mark.parametrize("name", ["study.toml", *(f"{language}/texts.toml" for language in LANGUAGES)])
 def test_every_value_of_the_templates_has_its_line(name):
     text = (TEMPLATES / name).read_text(encoding="utf-8")
     assert set(lines_of(text)) == set(paths_in(tomllib.loads(text)))

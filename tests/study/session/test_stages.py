@@ -10,7 +10,7 @@ import pytest
 import explorelab.study
 from explorelab.study.admin.answers import Totals
 from explorelab.study.admin.overview import PLACES
-from explorelab.study.config.texts import TEMPLATES
+from explorelab.study.config.texts import ENGLISH
 from explorelab.study.database.tables import people
 from explorelab.study.session.screens import State
 from explorelab.study.session.stages import ENDED, KEPT, PLACE_OPEN, PLAYED, UNDER_WAY, Stage
@@ -20,7 +20,7 @@ STUDY = Path(explorelab.study.__file__).parent
 
 @pytest.mark.parametrize("stage", Stage)
 def test_a_stage_with_a_text_has_a_template_and_no_other(stage: Stage) -> None:
-    assert (TEMPLATES / f"{stage}.md").is_file() == stage.about.text
+    assert (ENGLISH / f"{stage}.md").is_file() == stage.about.text
 
 
 @pytest.mark.parametrize("stage", KEPT)

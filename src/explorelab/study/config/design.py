@@ -103,6 +103,8 @@ class Texts:
     pages: Mapping[str, str]
     """consent, instructions, debriefing, declined, withdrawn, preview, expired."""
     labels: Mapping[str, str]
+    title: str = ""
+    """The study's title in this language; empty for the one in study.toml."""
 
 
 class BlockPlan(NamedTuple):
@@ -169,6 +171,17 @@ class Study:
     """The texts with their placeholders, for people whose payment differs from today's."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The study's files by name, in a form that can be shared."""
+    versions: Mapping[str, Study] = field(default_factory=dict)
+    """The same study in each of its languages, the usual one first; empty if it has one language."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages in which people can take part, the usual one first."""
+        return tuple(self.versions) or (self.texts.language,)
+
+    def speaking(self, language: str | None) -> Study:
+        """The study with its texts in this language, or in its usual one if it does not have that."""
+        return self.versions.get(language or "", self)
 
     @property
     def n_arms(self) -> int:

@@ -15,7 +15,7 @@ from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Paym
 from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml
 from explorelab.study.config.landscapes import read_landscape
 from explorelab.study.config.shared_files import files_of
-from explorelab.study.config.texts import FILES, filled, read_texts
+from explorelab.study.config.texts import FILES, MOST_TITLE, TEXTS, in_language, is_language, read_languages
 
 TABLES = (
     "study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "advice", "assessment",
@@ -36,9 +36,10 @@ def load_study(folder: Path) -> Study:
     problems = Problems()
     toml = read_toml(folder / "study.toml", problems)
     settings = _settings(toml, folder) if toml is not None else {}
-    texts = read_texts(folder, problems)
+    languages = _languages(toml, folder) if toml is not None else ()
+    texts = read_languages(folder, languages, problems)
     problems.raise_if_any()
-    study = Study(**settings, texts=texts)
+    study = Study(**settings, texts=next(iter(texts.values())))
     assert toml is not None
     if len({cell.name for cell in study.cells}) < len(study.cells):
         toml.problem(
@@ -53,8 +54,11 @@ def load_study(folder: Path) -> Study:
             f"{len(longest)}; use shorter names for timings and landscapes.",
         )
         problems.raise_if_any()
-    files = files_of(folder, FILES, toml.values["landscapes"], (group_file(toml.values), agent_file(toml.values)))
-    return replace(study, texts=filled(study), unfilled=texts, files=files)
+    names = (FILES[0], *(f"{language}/{name}" for language in languages for name in TEXTS)) if languages else FILES
+    files = files_of(folder, names, toml.values["landscapes"], (group_file(toml.values), agent_file(toml.values)))
+    versions = {language: in_language(replace(study, files=files), each) for language, each in texts.items()}
+    usual = next(iter(versions.values()))
+    return replace(usual, versions=versions) if len(versions) > 1 else usual
 
 
 def _check_study(folder: Path) -> None:
@@ -71,7 +75,7 @@ def _check_study(folder: Path) -> None:
 def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
     """Everything in a `Study` except its texts."""
     toml.only("table", toml.values, TABLES)
-    about = toml.table("study", known=("name", "title"))
+    about = toml.table("study", known=("name", "title", "languages"))
     name = about.text("name", 64)
     if name and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         about.problem("name", f"must consist of letters A to Z, digits, - and _, got {name!r}.")
@@ -86,7 +90,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
     n_trials = task.whole("choices", 1, MOST_CHOICES)
     return {
         "name": name,
-        "title": about.text("title", 200),
+        "title": about.text("title", MOST_TITLE),
         "width": sides[0] if sides else 0,
         "height": sides[1] if sides else 0,
         "landscapes": tasks,
@@ -104,6 +108,23 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
         "assessment": toml.table("assessment", known=("enabled",), needed=False).truth("enabled", Study.assessment),
         "database": database_of(toml, Study.database),
     }
+
+
+def _languages(toml: TomlFile, folder: Path) -> tuple[str, ...]:
+    """The languages of the study, the usual one first; empty if its texts are in the study's folder."""
+    about = toml.table("study")
+    if "languages" not in about.values:
+        return ()
+    languages = about.names("languages", "language", ())
+    for number, language in enumerate(languages):
+        if not is_language(language):
+            wrong = f'must be codes such as "en" or "pt-BR", each with a folder of that name, got {language!r}.'
+        elif not (folder / language).is_dir():
+            wrong = f"names {language!r}, but there is no folder {language} with the texts in that language."
+        else:
+            continue
+        toml.problem(("study", "languages", number), f"[study] languages {wrong}")
+    return tuple(language for language in languages if is_language(language) and (folder / language).is_dir())
 
 
 def _grid(toml: TomlFile) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 from explorelab.study.config.markdown import may_link
-from explorelab.study.config.texts import PAGES, TEMPLATES, template_labels
+from explorelab.study.config.texts import ENGLISH, LANGUAGES, PAGES, template_labels
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -21,7 +21,7 @@ NAMED = 3
 """Labels named in a warning; the others are only counted."""
 FEW_WORDS = 30
 """Pages with fewer words are too short to tell their language."""
-ENGLISH = frozenset({"the", "and", "of", "to", "you", "your", "is", "are", "will"})
+ENGLISH_WORDS = frozenset({"the", "and", "of", "to", "you", "your", "is", "are", "will"})
 """Every fifth word of an English page is one of these; in other languages hardly any."""
 LEAST_ENGLISH, MOST_FOREIGN = 0.12, 0.05
 
@@ -86,7 +86,13 @@ def _languages(texts: Texts) -> Iterator[str]:
     """Labels and pages whose language differs from the one in texts.toml."""
     english = texts.language.lower().split("-")[0] == "en"
     if not english:
-        left = [name for name, text in template_labels().items() if texts.labels.get(name) == text and _has_words(text)]
+        # Some words are the same: "Total" is French too.
+        same = template_labels(texts.language) if texts.language.lower().split("-")[0] in LANGUAGES else {}
+        left = [
+            name
+            for name, text in template_labels().items()
+            if texts.labels.get(name) == text != same.get(name) and _has_words(text)
+        ]
         if left:
             more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
             names = ", ".join(left[:NAMED]) + more
@@ -109,7 +115,7 @@ def _has_words(text: str) -> bool:
 def _english(text: str, share: float, *, below: bool) -> bool:
     """Whether a page that is long enough has fewer, or more, than this share of English words."""
     words = re.findall(r"[^\W\d_]+", text.lower())
-    found = sum(word in ENGLISH for word in words) / len(words) if words else 0.0
+    found = sum(word in ENGLISH_WORDS for word in words) / len(words) if words else 0.0
     # Chinese and Japanese have no spaces between words: there the letters count.
     long_enough = len(words) >= FEW_WORDS or sum(map(len, words)) >= 4 * FEW_WORDS
     return long_enough and (found < share if below else found > share)
@@ -124,5 +130,5 @@ def _first_of_template(page: str, text: str) -> int:
 @cache
 def _sentences(page: str) -> frozenset[str]:
     """Lines of the template with enough words to be recognisably English, and no placeholders."""
-    text = (TEMPLATES / f"{page}.md").read_text(encoding="utf-8")
+    text = (ENGLISH / f"{page}.md").read_text(encoding="utf-8")
     return frozenset(line.strip() for line in text.splitlines() if len(line.split()) >= 4 and "{" not in line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,19 +20,29 @@ from explorelab.study.config.fields import Problems, TomlFile, read_text, read_t
 from explorelab.study.session.stages import Stage
 
 TEMPLATES = Path(__file__).parent / "templates"
-"""The files of a new study."""
+"""The files of a new study: study.toml, and a folder for each language."""
+ENGLISH = TEMPLATES / "en"
+LANGUAGES = tuple(sorted(folder.parent.name for folder in TEMPLATES.glob("*/texts.toml")))
+"""The languages of the templates."""
 PAGES = tuple(stage.value for stage in Stage if stage.about.text)
 """Pages of a study, each a Markdown file of that name."""
-FILES = ("study.toml", "texts.toml", *(f"{page}.md" for page in PAGES))
-"""The files of a study."""
+TEXTS = ("texts.toml", *(f"{page}.md" for page in PAGES))
+"""What people read: in the study's folder or, if it has several languages, in a folder for each."""
+FILES = ("study.toml", *TEXTS)
+"""The files of a study in one language."""
 PLACEHOLDERS = (
     "title", "width", "height", "n_squares", "n_blocks", "n_trials", "n_training", "n_training_trials",
     "fastest", "slowest", "minutes", "currency", "base", "per_point", "most",
 )  # fmt: skip
 """Placeholders that pages may use, filled in by the study. The template of study.toml explains each."""
 
-LATER = ("elsewhere_title", "elsewhere_text", "ready_advice", "ready_ring", "square_suggested", "said_suggested")
-"""Labels that studies made with earlier versions lack; English is used instead."""
+LATER = (
+    "elsewhere_title", "elsewhere_text", "ready_advice", "ready_ring", "square_suggested", "said_suggested",
+    "busy", "refused_link", "refused_step", "refused_unknown", "refused_other", "choose_language",
+)  # fmt: skip
+"""Labels that studies made with earlier versions lack; those of the template are used instead, in English if need be."""
+
+MOST_TITLE = 200
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
@@ -44,7 +54,35 @@ def read_texts(folder: Path, problems: Problems) -> Texts:
     toml = read_toml(folder / "texts.toml", problems)
     language, direction, labels = _labels(toml) if toml is not None else ("", "", {})
     pages = {page: _page(folder / f"{page}.md", problems) for page in PAGES}
-    return Texts(language, "rtl" if direction == "rtl" else "ltr", pages, labels)
+    title = "" if toml is None else _title(toml)
+    return Texts(language, "rtl" if direction == "rtl" else "ltr", pages, labels, title)
+
+
+def read_languages(folder: Path, languages: Sequence[str], problems: Problems) -> dict[str, Texts]:
+    """The texts of a study by language: those in its folder if it names none, otherwise those in the folder of each."""
+    if not languages:
+        texts = read_texts(folder, problems)
+        return {texts.language: texts}
+    found = {language: read_texts(folder / language, problems) for language in languages}
+    for language, texts in found.items():
+        if texts.language not in ("", "None", language):
+            file = folder / language / "texts.toml"
+            problems.add(file, 1, f"language must be that of the folder, {language!r}, got {texts.language!r}.")
+    return found
+
+
+def is_language(code: str) -> bool:
+    """Whether this is written like the code of a language."""
+    return _LANGUAGE.fullmatch(code) is not None
+
+
+def _title(toml: TomlFile) -> str:
+    """The title in this language; empty if there is none of its own."""
+    title = toml.values.get("title", "")
+    if not isinstance(title, str) or len(title) > MOST_TITLE or (title and not title.isprintable()):
+        toml.problem(("title",), f"title must be one line of at most {MOST_TITLE} characters, got {shown(title)}.")
+        return ""
+    return title.strip()
 
 
 def _page(file: Path, problems: Problems) -> str:
@@ -65,20 +103,22 @@ def _page(file: Path, problems: Problems) -> str:
 
 
 @cache
-def template_labels() -> Mapping[str, str]:
-    """The labels that the page needs, in English."""
-    labels: dict[str, str] = tomllib.loads((TEMPLATES / "texts.toml").read_text(encoding="utf-8"))["labels"]
+def template_labels(language: str = "en") -> Mapping[str, str]:
+    """The labels that the page needs, in this language, or in English if there is no template in it."""
+    folder = TEMPLATES / language.lower().partition("-")[0]
+    folder = folder if folder.name in LANGUAGES else ENGLISH
+    labels: dict[str, str] = tomllib.loads((folder / "texts.toml").read_text(encoding="utf-8"))["labels"]
     return labels
 
 
 def _labels(toml: TomlFile) -> tuple[str, str, dict[str, str]]:
-    toml.only("setting", toml.values, ("language", "direction", "labels"))
+    toml.only("setting", toml.values, ("language", "direction", "title", "labels"))
     language, direction = toml.values.get("language"), toml.values.get("direction")
     if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
         toml.problem(("language",), f'language must be a code such as "en" or "pt-BR", got {_or_none(language)}.')
     if direction not in ("ltr", "rtl"):
         toml.problem(("direction",), f'direction must be "ltr" or "rtl", got {_or_none(direction)}.')
-    needed = template_labels()
+    needed, usual = template_labels(), template_labels(str(language))
     table = toml.table("labels", known=needed)
     for key, original in needed.items():
         label = table.value(key, original if key in LATER else None)
@@ -86,7 +126,7 @@ def _labels(toml: TomlFile) -> tuple[str, str, dict[str, str]]:
             wrong = _wrong_label(label, original)
             if wrong:
                 table.problem(key, wrong)
-    return str(language), str(direction), {**{key: needed[key] for key in LATER}, **table.values}
+    return str(language), str(direction), {**{key: usual[key] for key in LATER}, **table.values}
 
 
 def _wrong_label(label: object, original: str) -> str:
@@ -126,7 +166,13 @@ def filled(study: Study) -> Texts:
         return values[found[1]] if found[1] is not None else found[0][0]
 
     pages = {page: _BRACES.sub(value, text) for page, text in study.texts.pages.items()}
-    return Texts(study.texts.language, study.texts.direction, pages, study.texts.labels)
+    return replace(study.texts, pages=pages)
+
+
+def in_language(study: Study, texts: Texts) -> Study:
+    """The study with these texts, their placeholders filled in."""
+    version = replace(study, title=texts.title or study.title, texts=texts)
+    return replace(version, texts=filled(version), unfilled=texts)
 
 
 @lru_cache(maxsize=64)
@@ -168,6 +214,17 @@ def _values(study: Study) -> dict[str, str]:
     }
     assert set(values) == set(PLACEHOLDERS)
     return values
+
+
+@cache
+def own_name(language: str) -> str:
+    """The language's name for itself, such as "Deutsch"."""
+    name = _locale(language).get_display_name() if _knows(language) else None
+    return (name or language)[:1].upper() + (name or language)[1:]
+
+
+def _knows(language: str) -> bool:
+    return _locale(language).language == language.lower().partition("-")[0]
 
 
 def _locale(language: str) -> Locale:

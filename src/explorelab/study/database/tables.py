@@ -75,6 +75,7 @@ people = Table(
     Column("terms", Text),  # JSON: payment and completion as promised at consent, see terms.py
     Column("browser", String(64)),  # SHA-256 of the key of the browser that came first
     Column("first_session", String(128)),  # the platform's session as first seen: the other proof of being this person
+    Column("language", String(35)),  # in which they saw the study: as they wished until consent, then fixed
     Index("people_stage", "stage", "pilot"),
 )  # fmt: skip
 
@@ -108,6 +109,7 @@ class Person(Protocol):
     terms: str | None
     browser: str | None
     first_session: str | None
+    language: str | None
 
 
 consents = Table(

@@ -52,6 +52,7 @@ VARIABLES: dict[str, Variable] = {
     "arrived_at": Variable("When the person first loaded the page, UTC.", "ISO 8601"),
     "seen_at": Variable("When the server last heard from the person, UTC.", "ISO 8601"),
     "finished_at": Variable("When the person reached the end, UTC; empty if they did not.", "ISO 8601"),
+    "language": Variable("The language in which the person saw the study; empty for people from before it was stored."),
     "consented_at": Variable("When the person agreed to take part, UTC.", "ISO 8601"),
     "version": Variable("SHA-256 of the consent text that was agreed to."),
     "text_file": Variable("The file with that text."),

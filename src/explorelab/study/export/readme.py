@@ -30,7 +30,7 @@ RUN_AGAIN = (
 def about(study: Study, description: str, span: tuple[float | None, float | None]) -> dict[str, Json]:
     """What dataset_description.json says about the data set as a whole."""
     told: dict[str, Json] = {"name": study.title or study.name, "description": description}
-    told["inLanguage"] = study.texts.language
+    told["inLanguage"] = list(study.languages) if study.versions else study.texts.language
     first, last = (moment(value)[:10] for value in span)
     return told | ({"temporalCoverage": f"{first}/{last}"} if first else {})
 

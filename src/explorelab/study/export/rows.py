@@ -22,7 +22,7 @@ AT_ONCE = 1000
 
 PARTICIPANTS = (
     "participant", "source", "pilot", "agent", "stage", "cell", "seed", "n_pages", "n_choices", "n_missed", "points",
-    "bonus", "base", "per_point", "most_bonus", "currency", "doubts", "arrived_at", "seen_at", "finished_at",
+    "bonus", "base", "per_point", "most_bonus", "currency", "doubts", "arrived_at", "seen_at", "finished_at", "language",
 )  # fmt: skip
 DOUBTED = ("participant", "stage", "n_choices", "doubts")
 CONSENTS = ("participant", "consented_at", "version", "text_file")
@@ -111,6 +111,7 @@ def participant_rows(
             row.code, row.source, row.pilot, row.agent, row.stage, row.cell, row.seed, row.epoch, row.n_choices,
             row.n_missed, row.points, bonus, promised.base, promised.per_point, promised.most,
             promised.currency, " ".join(doubts.get(row.id, ())), row.arrived_at, row.seen_at, row.finished_at,
+            row.language,
         )  # fmt: skip
 
 

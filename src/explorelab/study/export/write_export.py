@@ -197,9 +197,11 @@ class _Export:
         self._text(".psychdsignore", "".join(f"{name}\n" for name in IGNORED))
         for version, text in rows.consent_texts(self.connection, self.included):
             self._text(rows.text_file(version), text)
-        for name, text in sorted(study.texts.pages.items()):
-            if name != Stage.CONSENT:
-                self._text(f"materials/{name}.md", text)
+        for language, spoken in (study.versions or {"": study}).items():
+            (self.folder / "materials" / language).mkdir(exist_ok=True)
+            for name, text in sorted(spoken.texts.pages.items()):
+                if name != Stage.CONSENT:
+                    self._text(str(Path("materials", language, f"{name}.md")), text)
         for name, data in sorted(study.files.items()):
             file = self.folder / "materials" / "study" / name
             file.parent.mkdir(parents=True, exist_ok=True)

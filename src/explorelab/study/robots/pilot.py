@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
@@ -17,6 +18,7 @@ from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
 from explorelab.study.config.design import Study
 from explorelab.study.robots.participant import Block, Decision, Page, hand, take_part
+from explorelab.study.session.languages import LANG
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
@@ -224,7 +226,9 @@ async def _pilot(
         with Progress("piloting", n_choices, progress) as bar:
             tally, turn = _Tally(bar), asyncio.Lock()
             pages = [
-                Page(client, secrets.token_hex(32), {"agent": name}, pilot_key=pilot_key, witness=tally) for name in names
+                # In a study with several languages, robots take them in turn.
+                Page(client, secrets.token_hex(32), {"agent": name, LANG: lang}, pilot_key=pilot_key, witness=tally)
+                for name, lang in zip(names, cycle(study.languages), strict=False)
             ]
             one_by_one = (_to_the_end(page, robot, turn, speed) for page, robot in zip(pages, robots, strict=True))
             ends = await asyncio.gather(*one_by_one)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from pydantic import BaseModel
 
+from explorelab.study.config.texts import own_name
 from explorelab.study.database.refusals import Refusal
 from explorelab.study.server import reception
 from explorelab.study.server.reception import Reception
 from explorelab.study.session import transactions
 from explorelab.study.session.choice_fields import Choosing
+from explorelab.study.session.languages import LANG, language_for
 from explorelab.study.session.questions import Advising, Arriving, Beginning, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.session.screens import Advised, Arrived, Chosen, Shown, Texts, Told
 
@@ -41,6 +43,8 @@ async def _caller(request: Request, authorization: Annotated[str, Header(max_len
 
 
 Caller = Annotated[reception.Caller, Depends(_caller)]
+Accepted = Annotated[str, Header(max_length=8192)]
+"""The languages that the browser prefers."""
 
 
 async def health(request: Request) -> Healthy:
@@ -49,16 +53,26 @@ async def health(request: Request) -> Healthy:
     return Healthy(ok=True)
 
 
-async def texts(request: Request) -> Texts:
-    """The short texts of the page."""
+async def texts(request: Request, lang: Annotated[str, Query(max_length=64)] = "", accept_language: Accepted = "") -> Texts:
+    """The short texts of the page, in the language asked for, one that the browser prefers, or the usual one."""
     study = _reception(request).context.study
-    told = study.texts
-    return Texts(language=told.language, direction=told.direction, title=study.title, labels=dict(told.labels))
+    told = study.speaking(language_for(study, {LANG: lang}, accept_language))
+    names = {language: own_name(language) for language in study.languages} if study.versions else {}
+    return Texts(
+        language=told.texts.language, direction=told.texts.direction, title=told.title, languages=names,
+        labels=dict(told.texts.labels),
+    )  # fmt: skip
 
 
-async def arrive(asked: Arriving, request: Request, x_pilot_key: Annotated[str, Header(max_length=128)] = "") -> Arrived:
+async def arrive(
+    asked: Arriving,
+    request: Request,
+    x_pilot_key: Annotated[str, Header(max_length=128)] = "",
+    accept_language: Accepted = "",
+) -> Arrived:
     """Open a page: returns its token and what to show first."""
-    return await _reception(request).arrive(asked, request.client.host if request.client else "", x_pilot_key)
+    address = request.client.host if request.client else ""
+    return await _reception(request).arrive(asked, address, x_pilot_key, accept_language)
 
 
 async def state(asked: FromPage, caller: Caller) -> Shown:

@@ -17,6 +17,7 @@ from explorelab.study.server.limits.rate_limits import InDatabase, InProcess, Li
 from explorelab.study.server.limits.request_limits import network_of
 from explorelab.study.session import transactions
 from explorelab.study.session.identity import code_of, is_preview, keyed, token_for, wants_to_simulate, who
+from explorelab.study.session.languages import language_for
 from explorelab.study.session.questions import Arriving
 from explorelab.study.session.screens import Arrived, bare_state
 from explorelab.study.session.stages import Stage
@@ -66,18 +67,18 @@ class Reception:
         self._requests.count(code, self.context.now())
         return Caller(self.context, code, self.desk)
 
-    async def arrive(self, asked: Arriving, address: str, pilot_key: str) -> Arrived:
+    async def arrive(self, asked: Arriving, address: str, pilot_key: str, accepted: str = "") -> Arrived:
         """The token of the person who opened the page, and what it shows first."""
         study, store, now = self.context
         pilot = self._is_pilot(pilot_key)
         if wants_to_simulate(asked.query) and not pilot:
             raise Refused(403, "not-a-pilot", "Only a pilot's page may play by itself: this link needs the pilot key.")
-        network = network_of(address)
+        network, language = network_of(address), language_for(study, asked.query, accepted)
         if not pilot:
             self._arrivals.count(network, now())
         if is_preview(asked.query) and not pilot:
-            return Arrived(token="", state=bare_state(study, Stage.PREVIEW))
-        arrival = keyed(who(asked.query, asked.key, pilot), store.secret)
+            return Arrived(token="", state=bare_state(study.speaking(language), Stage.PREVIEW))
+        arrival = keyed(who(asked.query, asked.key, pilot), store.secret)._replace(language=language)
 
         def admit(connection: Connection, at: float) -> None:
             if not pilot:

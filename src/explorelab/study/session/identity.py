@@ -40,6 +40,8 @@ class Arrival(NamedTuple):
     submit_to: str | None = None
     agent: str | None = None
     """Which agent plays, for a robot."""
+    language: str | None = None
+    """In which language the study is shown."""
 
 
 def is_preview(query: Mapping[str, str]) -> bool:

@@ -49,6 +49,8 @@ def arrive(connection: Connection, study: Study, arrival: Arrival, page: str, no
     if known.page == page or expired(known, study, now):
         return known
     session = {"platform_session": arrival.platform_session, "submit_to": arrival.submit_to}
+    if known.stage == Stage.CONSENT:
+        session["language"] = arrival.language
     if known.first_session is None:
         session["first_session"] = arrival.platform_session
     if known.stage in ENDED:
@@ -116,7 +118,7 @@ def version_of(text: str) -> str:
 
 def consent(connection: Connection, study: Study, person: Person, agreed: bool, version: str, now: float) -> Person:
     """The person after their answer; repeating the same answer changes nothing."""
-    text = study.texts.pages[Stage.CONSENT]
+    text = study.speaking(person.language).texts.pages[Stage.CONSENT]
     earlier = connection.execute(select(consents).where(consents.c.person == person.id)).one_or_none()
     if earlier is not None:
         if earlier.agreed != agreed:

@@ -151,6 +151,8 @@ class Texts(BaseModel):
     language: str
     direction: Literal["ltr", "rtl"]
     title: str
+    languages: dict[str, str]
+    """The languages of the study with their own names; empty if there is only one."""
     labels: Annotated[dict[str, str], Field(json_schema_extra=_with_names)]
 
 
@@ -171,6 +173,7 @@ def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None =
 
 def state_of(connection: Connection, study: Study, person: Person) -> State:
     """What this person's page shows now."""
+    study = study.speaking(person.language)
     stage = Stage.READY if person.stage == Stage.PLAY and not person.begun else Stage(person.stage)
     terms = terms_of(study, person)
     state = bare_state(study, stage, person.epoch, terms)

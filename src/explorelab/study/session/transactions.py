@@ -104,5 +104,5 @@ def withdraw(connection: Connection, study: Study, code: str, asked: Withdrawing
 
 def _state_in_time(connection: Connection, study: Study, person: Person, now: Clock) -> State:
     if participants.expired(person, study, now()):
-        return bare_state(study, Stage.EXPIRED, person.epoch)
+        return bare_state(study.speaking(person.language), Stage.EXPIRED, person.epoch)
     return state_of(connection, study, person)
