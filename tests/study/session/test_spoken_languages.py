@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from explorelab.study.config.languages import language_for
 from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.config.texts import LANGUAGES
 from explorelab.study.database.tables import consents, people
 from explorelab.study.export.write_export import export_study
-from explorelab.study.session.languages import language_for
 from tests.support.study.lab import Lab, Tab
 from tests.support.study.small_study import small_study
 

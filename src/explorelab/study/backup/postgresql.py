@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -12,11 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from sqlalchemy import URL, Engine
+from sqlalchemy import URL, Engine, update
 
 from explorelab.errors import InputError
-from explorelab.study.database.origin import STUDY, other_study
+from explorelab.study.database.change_numbers import FEED
+from explorelab.study.database.claim import STUDY, other_study
 from explorelab.study.database.tables import metadata
+from explorelab.study.database.tables import settings as settings_table
 
 
 def program(name: str) -> str:
@@ -108,6 +111,9 @@ def restore(engine: Engine, name: str, file: Path, aside: Path) -> str:
         psql = [program("psql"), "--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"]
         with suppress(BrokenPipeError):
             _run([*psql, "--dbname", _address(url)], url, stdin=script)
+    with engine.begin() as connection:
+        # Tell those who follow live results that what they have read may be more than what is there now.
+        connection.execute(update(settings_table).where(settings_table.c.name == FEED).values(value=secrets.token_hex(4)))
     return f"restored {file} to the database.{kept}"
 
 

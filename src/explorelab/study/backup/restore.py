@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,9 +13,9 @@ from explorelab.errors import InputError
 from explorelab.study.backup import postgresql
 from explorelab.study.backup.backup import checked, copy, moment, new_file
 from explorelab.study.config.study_folder import load_study
-from explorelab.study.database.claim import claimed
+from explorelab.study.database.change_numbers import FEED
+from explorelab.study.database.claim import claimed, other_study
 from explorelab.study.database.migrating import forms
-from explorelab.study.database.origin import other_study
 from explorelab.study.database.sqlite_file import log_of, tidy
 from explorelab.study.database.store import engine_for
 
@@ -69,10 +70,17 @@ def _restore_file(database: Path, name: str, file: Path) -> str:
     aside = database.with_name(f"{database.name}.before-restore-{moment()}")
     with new_file(database) as made:
         copy(file, made)
+        _begin_feed(made)
         checked(made)
         _set_aside(database, aside)
     kept = f"\nThe previous database is kept as {aside}." if aside.exists() else ""
     return f"restored {file} to {database}: {found}.{kept}"
+
+
+def _begin_feed(made: Path) -> None:
+    """Tell those who follow live results that what they have read may be more than what is there now."""
+    with closing(sqlite3.connect(made)) as connection, connection:
+        connection.execute("UPDATE settings SET value = ? WHERE name = ?", (secrets.token_hex(4), FEED))
 
 
 def _check_unused(database: Path) -> None:

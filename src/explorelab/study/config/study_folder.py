@@ -112,7 +112,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
 
 def _languages(toml: TomlFile, folder: Path) -> tuple[str, ...]:
     """The languages of the study, the usual one first; empty if its texts are in the study's folder."""
-    about = toml.table("study")
+    about = toml.table("study", needed=False)
     if "languages" not in about.values:
         return ()
     languages = about.names("languages", "language", ())

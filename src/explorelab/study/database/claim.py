@@ -1,4 +1,4 @@
-"""Ensures one server per study, and that nobody replaces its database while it runs."""
+"""Ensures one server per study, that nobody replaces its database while it runs, and that it is this study's database."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError
 
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.study.database.sqlite_file import SERVING
+from explorelab.study.database.tables import people, settings
 
+STUDY = "study"
+"""The setting with the name of the study that the database was made for."""
 LOCK = 7_305_201_411
 """Number of the PostgreSQL lock that all workers of a server share."""
 ENDING_S = 10.0
@@ -99,3 +103,35 @@ def _of_postgresql(engine: Engine, alone: bool) -> Claim:
 
     take()
     return Claim(release, renew)
+
+
+# Whose database it is --------------------------------------------------------------------------------------------------
+
+
+def origin(connection: Connection) -> str | None:
+    """The name of the study this database was made for; None if not yet recorded."""
+    return connection.execute(select(settings.c.value).where(settings.c.name == STUDY)).scalar()
+
+
+def check_origin(connection: Connection, name: str) -> None:
+    """Raise if the database holds people of another study; otherwise record which study it belongs to."""
+    known = origin(connection)
+    if known is not None and known != name:
+        n = int(connection.execute(select(func.count()).select_from(people)).scalar_one())
+        if n:
+            raise InputError(
+                other_study(known, name, f"the database holds {counted(n, 'person', 'people')} of the study {known!r}")
+            )
+    if known != name:
+        # Imported here because the store claims its database.
+        from explorelab.study.database.store import keep
+
+        keep(connection, STUDY, name)
+
+
+def other_study(known: str, name: str, found: str) -> str:
+    """What to say about data of another study."""
+    return (
+        f"study.toml calls the study {name!r}, but {found}: is it the file of another study? "
+        f"(If you have renamed the study, set name = {known!r} under [study] again.)"
+    )

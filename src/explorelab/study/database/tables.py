@@ -22,18 +22,27 @@ from sqlalchemy import (
     UniqueConstraint,
 )  # fmt: skip
 
+from explorelab.study.database.change_numbers import add_sequence, next_change
 from explorelab.study.session.choice_fields import FIELDS
 
 if TYPE_CHECKING:
     from explorelab.study.config.design import Dynamic
 
 metadata = MetaData()
+add_sequence(metadata)
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
 
 
 type AnyRow = Any
 """A row as SQLAlchemy gives it: which columns it has, only the query knows."""
+
+
+def _changed() -> Column[int]:
+    """The number of the change that made the row, or that last changed a person: see change_numbers.py."""
+    return Column(
+        "changed", RowNumber, nullable=False, server_default="0", default=next_change(), onupdate=next_change(), index=True
+    )
 
 
 def _person() -> Column[int]:
@@ -75,6 +84,7 @@ people = Table(
     Column("terms", Text),  # JSON: payment and completion as promised at consent, see terms.py
     Column("browser", String(64)),  # SHA-256 of the key of the browser that came first
     Column("first_session", String(128)),  # the platform's session as first seen: the other proof of being this person
+    _changed(),
     Column("language", String(35)),  # in which they saw the study: as they wished until consent, then fixed
     Index("people_stage", "stage", "pilot"),
 )  # fmt: skip
@@ -110,6 +120,7 @@ class Person(Protocol):
     browser: str | None
     first_session: str | None
     language: str | None
+    changed: int
 
 
 consents = Table(
@@ -162,6 +173,7 @@ choices = Table(
     Column("id", RowNumber, primary_key=True, autoincrement=True),
     _person(),
     *(Column(each.name, each.column, nullable=each.nullable) for each in FIELDS if each.column is not None),
+    _changed(),
     UniqueConstraint("person", "block", "trial"),
 )  # fmt: skip
 
@@ -203,6 +215,16 @@ assessments = Table(
     UniqueConstraint("person"),
 )  # fmt: skip
 """The companion's last assessment of each person, for the researcher's page; the choices suffice to make it again."""
+
+access_tokens = Table(
+    "access_tokens", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    Column("name", String(64), nullable=False, unique=True),  # as the researcher calls it
+    Column("use", String(16), nullable=False),  # what it opens: results or metrics
+    Column("digest", String(64), nullable=False, unique=True),  # of the token, keyed with this database's secret
+    Column("made_at", Float, nullable=False),
+)  # fmt: skip
+"""Tokens for programs that read live results or metrics; they themselves are stored nowhere."""
 
 deletions = Table(
     "deletions", metadata,

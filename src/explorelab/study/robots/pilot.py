@@ -17,8 +17,8 @@ from explorelab._support.progress import Progress
 from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
 from explorelab.study.config.design import Study
+from explorelab.study.config.languages import LANG
 from explorelab.study.robots.participant import Block, Decision, Page, hand, take_part
-from explorelab.study.session.languages import LANG
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:

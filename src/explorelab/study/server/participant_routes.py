@@ -10,13 +10,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request
 from pydantic import BaseModel
 
+from explorelab.study.config.languages import LANG, language_for
 from explorelab.study.config.texts import own_name
 from explorelab.study.database.refusals import Refusal
 from explorelab.study.server import reception
 from explorelab.study.server.reception import Reception
 from explorelab.study.session import transactions
 from explorelab.study.session.choice_fields import Choosing
-from explorelab.study.session.languages import LANG, language_for
 from explorelab.study.session.questions import Advising, Arriving, Beginning, Consenting, FromPage, Telling, Withdrawing
 from explorelab.study.session.screens import Advised, Arrived, Chosen, Shown, Texts, Told
 

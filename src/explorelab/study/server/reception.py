@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from explorelab.study.advice.desk import AdviceDesk
 from explorelab.study.config.design import Study
+from explorelab.study.config.languages import language_for
 from explorelab.study.database.refusals import Refused, no_token
 from explorelab.study.database.store import remembered
 from explorelab.study.server.context import Context
@@ -17,7 +18,6 @@ from explorelab.study.server.limits.rate_limits import InDatabase, InProcess, Li
 from explorelab.study.server.limits.request_limits import network_of
 from explorelab.study.session import transactions
 from explorelab.study.session.identity import code_of, is_preview, keyed, token_for, wants_to_simulate, who
-from explorelab.study.session.languages import language_for
 from explorelab.study.session.questions import Arriving
 from explorelab.study.session.screens import Arrived, bare_state
 from explorelab.study.session.stages import Stage

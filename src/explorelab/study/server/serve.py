@@ -261,7 +261,7 @@ def opened(study: Study, folder: Path) -> Store:
 
 def _keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -> None:
     """Raise if the database is another study's, or people in it were promised something other than what is served now."""
-    from explorelab.study.database.origin import check_origin
+    from explorelab.study.database.claim import check_origin
     from explorelab.study.session.promises import check_promises
 
     with store.engine.connect().execution_options(immediate=True) as connection, connection.begin():
