@@ -130,8 +130,8 @@ def _person(row: AnyRow) -> dict[str, Json]:
         return told
     return told | {
         "source": row.source, "pilot": row.pilot, "language": row.language, "condition": row.cell,
-        "block_number": row.block + 1, "points": row.points, "bonus": row.bonus, "arrived_at": _moment(row.arrived_at), "seen_at": _moment(row.seen_at),
-        "finished_at": _moment(row.finished_at),
+        "block_number": row.block + 1, "points": row.points, "bonus": row.bonus, "arrived_at": _moment(row.arrived_at),
+        "seen_at": _moment(row.seen_at), "finished_at": _moment(row.finished_at),
     }  # fmt: skip
 
 
