@@ -37,6 +37,40 @@ class AdviceOffered(Sent):
     """Advice that arrives later on the choice's clock is not shown."""
 
 
+class ArmShown(Sent):
+    """What people see of an arm that is no square of a grid."""
+
+    label: str = ""
+    colour: str = ""
+    """A CSS colour; empty for the usual one."""
+    picture: str = ""
+    """The address of a picture; empty for none."""
+
+
+class LayoutShown(Sent):
+    """How the arms of a block are laid out on the screen."""
+
+    kind: Literal["grid", "buttons", "line", "graph"] = "grid"
+    width: int = 0
+    """Of a grid, in squares."""
+    height: int = 0
+    arms: list[ArmShown] = []
+    """Of all others, one for each arm."""
+    places: list[tuple[float, float]] = []
+    """Of a graph: where each arm is, from 0 to 1, from left to right and from top to bottom."""
+    edges: list[tuple[int, int]] = []
+    """Of a graph: the pairs of arms between which a line is drawn."""
+
+
+class RewardsShown(Sent):
+    """How rewards are shown: as points, as money, or not at all."""
+
+    kind: Literal["points", "money", "hidden"] = "points"
+    currency: str = ""
+    per_point: float = 1.0
+    """Of money: what a point is worth."""
+
+
 class BlockShown(OnlyWithAdvice, Sent):
     """The current or next block."""
 
@@ -51,6 +85,12 @@ class BlockShown(OnlyWithAdvice, Sent):
     n_trials: int
     width: int
     height: int
+    layout: LayoutShown
+    rewards: RewardsShown = RewardsShown()
+    foregone: bool = False
+    """Whether the rewards of the other arms are shown too."""
+    available: list[int] | None = None
+    """The arms that may be chosen next, whatever else the dynamic says; null for all."""
     trial: int | None = None
     """The next choice, counted from 0; set only once the block has begun, like the fields below."""
     position: int | None = None
@@ -119,6 +159,10 @@ class Chosen(Sent):
     points: float
     points_block: float
     n_left: int
+    foregone: list[float | None] | None = None
+    """The rewards of all arms, where they are shown."""
+    available: list[int] | None = None
+    """The arms that may be chosen next; null for all."""
     state: State | None = None
     """What follows, when the block is over."""
 
@@ -214,7 +258,8 @@ def _block(connection: Connection, study: Study, person: Person) -> BlockShown:
     shown = BlockShown(
         number=person.block, n_blocks=len(plans), kind=plan.kind, number_of_kind=kinds[: person.block].count(plan.kind),
         n_of_kind=kinds.count(plan.kind), dynamic=plan.dynamic, deadline_ms=plan.deadline_ms, n_trials=plan.n_trials,
-        width=study.width, height=study.height, advice=_offered(study, plan.advice),
+        width=study.width, height=study.height, layout=LayoutShown(width=study.width, height=study.height),
+        advice=_offered(study, plan.advice),
     )  # fmt: skip
     block = game.block_of(connection, person, person.block) if person.begun else None
     if block is not None:
