@@ -14,6 +14,17 @@ study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=Tr
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The study folder, which contains study.toml.")]
 
+token = typer.Typer(help="Tokens for programs that read live results or metrics.", no_args_is_help=True)
+study.add_typer(token, name="token")
+TokenName = Annotated[str, typer.Argument(metavar="NAME", help="What you call the token, to recognise it.")]
+
+
+class Use(StrEnum):
+    """What a token opens."""
+
+    RESULTS = "results"
+    METRICS = "metrics"
+
 
 class Pilots(StrEnum):
     """Whether robots are exported: not at all, with people, or alone."""
@@ -195,3 +206,31 @@ def restore(
 
     with long_work():
         typer.echo(restoring.restore(folder, file))
+
+
+@token.command("add")
+def add_token(
+    folder: Folder,
+    name: TokenName,
+    use: Annotated[Use, typer.Option(help="What the token opens.")],
+) -> None:
+    """Make a token and print it, this once."""
+    from explorelab.study.admin import offline
+
+    typer.echo(offline.add_token(folder, name, use.value))
+
+
+@token.command("list")
+def list_tokens(folder: Folder) -> None:
+    """List the tokens: name, what each opens, and when it was made."""
+    from explorelab.study.admin import offline
+
+    typer.echo(offline.list_tokens(folder))
+
+
+@token.command("revoke")
+def revoke_token(folder: Folder, name: TokenName) -> None:
+    """Make a token useless at once."""
+    from explorelab.study.admin import offline
+
+    typer.echo(offline.revoke_token(folder, name))

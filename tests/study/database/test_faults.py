@@ -30,6 +30,8 @@ def holds(result: dict[str, Any], plan: Plan) -> None:
     assert result["shown"] == result["stored"] > 500
     assert result["rewards_compared"] > 0.99 * result["stored"]
     assert result["flags"]["retried"] > 0
+    assert result["follower"]["whole answers"] >= 5
+    assert plan.operator < 2 or result["follower"]["started again"] >= 1
 
 
 def on_postgresql(folder: Path, plan: Plan) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from explorelab.study.database.refusals import Refused
 from explorelab.study.database.store import keep, open_store
 from explorelab.study.database.vitals import Vitals, notices
 from explorelab.study.database.waiting import LONGEST_WAIT_S, Load
+from explorelab.study.export.live.request_counts import RequestCounts
 from explorelab.study.server import failure_log
 from explorelab.study.server.limits.connections import write_seldom
 from explorelab.study.server.pulse import Pulse
@@ -215,7 +216,7 @@ def test_people_who_only_look_do_not_fill_the_log(tmp_path: Path, caplog: pytest
     def unread(_: Any) -> Any:
         raise wrapped(sqlite_error("SQLITE_IOERR"))
 
-    pulse = Pulse(desk.store, lambda: 0.0)
+    pulse = Pulse(desk.store, lambda: 0.0, RequestCounts(desk.store.load))
     desk.store._read = unread  # type: ignore[method-assign]
     for _ in range(10):
         asyncio.run(pulse.notices())

@@ -14,6 +14,7 @@ from sqlalchemy import select
 
 from explorelab.study.database.store import open_store
 from explorelab.study.database.tables import metadata
+from explorelab.study.export.live.request_counts import PREFIX
 from explorelab.study.server.application import create_app
 from explorelab.study.server.context import Context
 from explorelab.study.server.pulse import VITALS
@@ -56,7 +57,7 @@ class Target:
                 table.name: sorted((tuple(row) for row in connection.execute(select(table))), key=repr)
                 for table in metadata.sorted_tables
             }
-        found["settings"] = [row for row in found["settings"] if not row[0].startswith((ALIVE, VITALS))]
+        found["settings"] = [row for row in found["settings"] if not row[0].startswith((ALIVE, VITALS, PREFIX))]
         return found
 
     def post(self, path: str, body: Any, token: str | None = None, **headers: str) -> httpx.Response:

@@ -31,6 +31,7 @@ from explorelab.study.database.store import engine_for
 from explorelab.study.database.tables import choices, people
 from explorelab.study.robots.participant import Decision, Page, RefusedError, State, hand, take_part
 from tests.support.study import postgres
+from tests.support.study.follower import Follower
 from tests.support.study.ledger import Ledger, compare
 from tests.support.study.operator import Operator
 from tests.support.study.proxy import Proxy
@@ -144,6 +145,7 @@ class Run:
         self._rng = random.Random(plan.seed)
         self.served = Served(folder, workers)
         self.operator = Operator(self.served, self.ledger, study.database)
+        self.follower = Follower(folder, self.served.port)
         self._proxy = Proxy(self.served.port, self._rng, self._late)
         self._people: dict[asyncio.Task[None], Person] = {}
         self._over = False
@@ -174,6 +176,7 @@ class Run:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
         hooks = {"response": [self._count]}
         self.client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", limits=limits, timeout=10.0, event_hooks=hooks)
+        following = asyncio.create_task(self.follower.follow())
         try:
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(self.plan.at_once):
@@ -181,7 +184,12 @@ class Run:
                 await self._trouble()
                 self._over = True
             await self._proxy.settled()
+            following.cancel()
+            # Once to learn of a restore, perhaps, and once for all that has happened since the last answer.
+            if not (await self.follower.ask() or await self.follower.ask()):
+                self.follower.faults.append("live results are not answered in the end")
         finally:
+            following.cancel()
             await self.client.aclose()
             await self._proxy.stop()
             self.served.stop()
@@ -243,6 +251,7 @@ class Run:
         compared = compare(self.ledger, engine)
         struck = self._proxy.struck
         compared["faults"] += self._compare_late(engine) + self.operator.faults
+        compared["faults"] += self.follower.compare(engine)
         if self.statuses[500]:
             compared["faults"].append(f"the server failed {self.statuses[500]} times with status 500")
         if "Traceback" in self.served.log():
@@ -251,6 +260,7 @@ class Run:
         return {
             **{name: self.done[name] for name in ("kills", "of one worker", "reloads", "tabs", "taken over")},
             **({"operator": dict(self.operator.done)} if self.operator.done else {}),
+            "follower": dict(self.follower.done),
             "cuts": cuts,
             "cut": dict(struck),
             "late_answers": {str(status): n for status, n in sorted(self.late.items())},

@@ -13,13 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from sqlalchemy import URL, Engine, update
+from sqlalchemy import URL, Engine
 
 from explorelab.errors import InputError
 from explorelab.study.database.change_numbers import FEED
 from explorelab.study.database.claim import STUDY, other_study
 from explorelab.study.database.tables import metadata
-from explorelab.study.database.tables import settings as settings_table
 
 
 def program(name: str) -> str:
@@ -107,13 +106,14 @@ def restore(engine: Engine, name: str, file: Path, aside: Path) -> str:
         script.write("\n".join([*drops, ""]).encode())
         script.flush()
         _run([program("pg_restore"), "--no-owner", "--file=-", str(file)], url, stdout=script)
+        script.seek(0, os.SEEK_END)
+        # Tell those who follow live results that what they have read may be more than what is there now.
+        feed = f"UPDATE settings SET value = '{secrets.token_hex(4)}' WHERE name = '{FEED}';"
+        script.write(f"\nRESET search_path;\n{feed}\n".encode())
         script.seek(0)
         psql = [program("psql"), "--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"]
         with suppress(BrokenPipeError):
             _run([*psql, "--dbname", _address(url)], url, stdin=script)
-    with engine.begin() as connection:
-        # Tell those who follow live results that what they have read may be more than what is there now.
-        connection.execute(update(settings_table).where(settings_table.c.name == FEED).values(value=secrets.token_hex(4)))
     return f"restored {file} to the database.{kept}"
 
 

@@ -1,15 +1,14 @@
 """Every change has a number, in the order in which changes become visible: what live results are read by, without gaps.
 
-Each row of people, choices and answers carries the number of the change that made it, and a person the number of the last
-change to them. On SQLite the one writer counts on from the largest number; rows of people are never removed, so none comes
-twice. On PostgreSQL a sequence counts, and transactions may end in another order than they took their numbers: `horizon`
-waits until everyone who may have taken a number up to it has ended.
+Each choice carries the number of the change that made it, and a person the number of the last change to them. Whoever adds
+rows with a number also changes their person afterwards, so the largest number of a person is the largest of all. On SQLite
+the one writer counts on from it; rows of people are never removed, so none comes twice. On PostgreSQL a sequence counts, and
+transactions may end in another order than they took their numbers: see `is_settled`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, MetaData, Sequence, text
 from sqlalchemy.ext.compiler import compiles
@@ -39,27 +38,32 @@ def _on_sqlite(element: Any, compiler: Any, **how: Any) -> str:
 
 @compiles(next_change, "postgresql")
 def _on_postgresql(element: Any, compiler: Any, **how: Any) -> str:
-    # The order matters: whoever takes a number already has a transaction's number, by which `horizon` waits for them.
+    # The order matters: whoever takes a number already has a transaction's number, by which `is_settled` knows them.
     return f"(CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('{SEQUENCE}') END)"
 
 
 _LARGEST = text("SELECT coalesce(max(changed), 0) FROM people")
-_TAKEN = text(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {SEQUENCE}")
-_BEGUN = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-_ENDED = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+_OWN = text("SELECT pg_current_xact_id()::text::bigint")
+_OLDEST = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
 
 
-def horizon(connection: Connection) -> Iterator[int | None]:
-    """None as long as changes up to the number that follows are still being made, then that number: all are visible then.
+class Horizon(NamedTuple):
+    """The number up to which changes are visible once it `is_settled`."""
 
-    On PostgreSQL each look must see the present, as in a connection whose transactions are READ COMMITTED.
-    """
+    number: int
+    transaction: int | None
+    """Every transaction that took a number up to that one began before this one; None where there is one writer."""
+
+
+def horizon(connection: Connection) -> Horizon:
+    """The largest number that can be seen: it is on disk, and never becomes smaller."""
+    number = int(connection.execute(_LARGEST).scalar_one())
     if connection.dialect.name == "sqlite":
-        yield int(connection.execute(_LARGEST).scalar_one())
-        return
-    taken = int(connection.execute(_TAKEN).scalar_one())
-    # Whoever took a number up to that one had begun, so is among those that the next line counts.
-    begun = int(connection.execute(_BEGUN).scalar_one())
-    while int(connection.execute(_ENDED).scalar_one()) < begun:
-        yield None
-    yield taken
+        return Horizon(number, None)
+    # The limits of a snapshot would not do: the newest transactions under way are beyond its upper one.
+    return Horizon(number, int(connection.execute(_OWN).scalar_one()))
+
+
+def is_settled(connection: Connection, seen: Horizon) -> bool:
+    """Whether all changes up to the horizon are visible; asked in another transaction than the one that saw it."""
+    return seen.transaction is None or int(connection.execute(_OLDEST).scalar_one()) > seen.transaction

@@ -31,6 +31,11 @@ class Load:
         self.lag_s = 0.0
         """How far the event loop lags behind, which adds to the wait."""
 
+    @property
+    def waiting(self) -> int:
+        """How many requests wait now."""
+        return self._waiting
+
     def expected_s(self) -> float:
         """How long a new request will wait for its answer."""
         work_s = self._waiting * self._work_s / self._lanes

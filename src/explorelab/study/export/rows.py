@@ -36,6 +36,11 @@ ARM = ARM_OF_STUDY
 """The column with the kind of advice, which only studies with advice have."""
 EVENTS = ("participant", "epoch", "number", "event", "block_number", "trial", "page_ms", "value", "received_at")
 LANDSCAPES = ("landscape", "arm", "x", "y", "mean_reward", "noise", "reward_variance")
+ABOUT_BLOCK = (
+    blocks.c.number, blocks.c.kind, blocks.c.dynamic, blocks.c.timing, blocks.c.deadline_ms, blocks.c.landscape,
+    blocks.c.start, blocks.c.advice.label(ARM),
+)  # fmt: skip
+"""What a `ChoiceRead` holds of its block."""
 
 
 def block_columns(advice: bool) -> tuple[str, ...]:
@@ -225,10 +230,9 @@ def cells_of(columns: Sequence[str], file: str) -> Callable[[ChoiceRead], tuple[
 
 def choices_of(connection: Connection, included: Included, study: Study) -> Iterator[ChoiceRead]:
     """Every choice, in the order of people, blocks and trials."""
-    told = (blocks.c.number, blocks.c.kind, blocks.c.dynamic, blocks.c.timing, blocks.c.deadline_ms, blocks.c.landscape)
     joined = included.of(choices).join(blocks, and_(blocks.c.person == choices.c.person, blocks.c.number == choices.c.block))
     query = (
-        select(people.c.code, people.c.pilot, *told, blocks.c.start, blocks.c.advice.label(ARM), *choices.c)
+        select(people.c.code, people.c.pilot, *ABOUT_BLOCK, *choices.c)
         .select_from(joined)
         .where(included.who)
         .order_by(choices.c.person, choices.c.block, choices.c.trial)

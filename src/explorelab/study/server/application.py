@@ -25,8 +25,11 @@ from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, from_http, invalid, misshapen, refusal
 from explorelab.study.database.store import Store
 from explorelab.study.database.vitals import Vitals
+from explorelab.study.export.live.program_desk import ProgramDesk
+from explorelab.study.export.live.program_routes import program_router
+from explorelab.study.export.live.request_counts import RequestCounts
 from explorelab.study.server.built_pages import STATIC, check_built
-from explorelab.study.server.context import Context
+from explorelab.study.server.context import ASKED_HEAD, Context
 from explorelab.study.server.limits.request_limits import BodyLimit, FormLimit, Pace
 from explorelab.study.server.participant_routes import participant_router
 from explorelab.study.server.pulse import Pulse
@@ -56,7 +59,8 @@ def create_app(
     check_built()
 
     context = Context(study, store, now or told_clock())
-    pulse, desk = Pulse(store, context.now), advising.AdviceDesk(context, adviser)
+    counts = RequestCounts(store.load)
+    pulse, desk = Pulse(store, context.now, counts), advising.AdviceDesk(context, adviser)
     assessments = assessing.AssessmentDesk(context, assessor)
 
     @asynccontextmanager
@@ -72,6 +76,8 @@ def create_app(
     )  # fmt: skip
     app.state.reception = Reception(context, desk)
     app.state.office = Office(context, admin_password, public_origin, pulse.notices, assessments)
+    app.state.programs = ProgramDesk(context, counts)
+    app.include_router(program_router)
     app.include_router(participant_router)
     app.include_router(admin_router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
@@ -80,23 +86,23 @@ def create_app(
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
-    _answer_errors(app, store.vitals)
+    _answer_errors(app, store.vitals, counts)
     # The last one is asked first.
     app.add_middleware(BodyLimit)
     app.add_middleware(FormLimit)
     app.add_middleware(Pace, per_second=study.server.address_requests_per_second)
-    app.add_middleware(Guard)
+    app.add_middleware(Guard, counts=counts)
     return app
 
 
 class Guard:
-    """Adds headers to every answer, answers HEAD wherever there is GET, and logs a line that does not say who asked.
+    """Adds headers to every answer, answers HEAD wherever there is GET, counts, and logs a line that does not say who asked.
 
     It is plain ASGI because Starlette's own middleware makes a task for each request and costs as much as a choice.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, counts: RequestCounts) -> None:
+        self._app, self._counts = app, counts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and add to its answer."""
@@ -112,15 +118,16 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in headers_of(scope["path"]).items():
                     headers.setdefault(name, value)
+                took_s = time.perf_counter() - began
+                self._counts.note(scope["path"], message["status"], took_s)
                 if log.isEnabledFor(logging.DEBUG):
-                    took_ms = 1e3 * (time.perf_counter() - began)
-                    log.debug("%s %s %d %.1f ms", scope["method"], scope["path"], message["status"], took_ms)
+                    log.debug("%s %s %d %.1f ms", scope["method"], scope["path"], message["status"], 1e3 * took_s)
             await send(message)
 
-        await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
+        await self._app({**scope, "method": "GET", ASKED_HEAD: True} if head else scope, receive, guarded)
 
 
-def _answer_errors(app: FastAPI, vitals: Vitals) -> None:
+def _answer_errors(app: FastAPI, vitals: Vitals, counts: RequestCounts) -> None:
     """Give every refusal the same form."""
 
     @app.exception_handler(Refused)
@@ -139,6 +146,7 @@ def _answer_errors(app: FastAPI, vitals: Vitals) -> None:
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
+        counts.note(request.url.path, 500, 0.0)  # this answer does not pass the guard
         failures.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__)
         answer = refusal(
             Refused(500, "broken", "The server failed to handle this request; everything acknowledged before is kept.")

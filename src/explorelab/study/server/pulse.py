@@ -16,6 +16,7 @@ from explorelab.study.database.refusals import Refused
 from explorelab.study.database.store import Store, keep
 from explorelab.study.database.tables import settings
 from explorelab.study.database.vitals import Told, notices
+from explorelab.study.export.live.request_counts import RequestCounts
 from explorelab.study.session.steady_clock import ALIVE, SteadyClock
 
 LOOK_S = 1.0
@@ -27,8 +28,8 @@ VITALS = "vitals:"
 class Pulse:
     """The monitor of one server process."""
 
-    def __init__(self, store: Store, now: Callable[[], float]) -> None:
-        self._store, self._now = store, now
+    def __init__(self, store: Store, now: Callable[[], float], counts: RequestCounts) -> None:
+        self._store, self._now, self._counts = store, now, counts
         self._name, self._stop = VITALS + secrets.token_hex(4), threading.Event()
 
     @asynccontextmanager
@@ -63,6 +64,7 @@ class Pulse:
     def _signed(self, connection: Connection) -> None:
         now = self._now()
         keep(connection, ALIVE, repr(now))
+        self._counts.tell(connection, now)
         told = self._store.vitals.told(now)
         if told["n_put_off"] or told["longest_wait_s"]:
             keep(connection, self._name, json.dumps(told))

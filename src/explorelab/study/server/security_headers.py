@@ -32,4 +32,4 @@ def headers_of(path: str) -> dict[str, str]:
     """The headers of an answer at this address."""
     if path.startswith("/admin"):
         return RESEARCHER
-    return API if path.startswith("/api") else PARTICIPANT
+    return API if path.startswith(("/api", "/metrics")) else PARTICIPANT

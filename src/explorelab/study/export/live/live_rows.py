@@ -7,6 +7,7 @@ their data deleted or, for a person, because they went on, and then they come ag
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -16,11 +17,11 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 from sqlalchemy.orm import aliased
 
 from explorelab._support.written_numbers import Json
-from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.database.change_numbers import FEED
+from explorelab.study.database.refusals import invalid
 from explorelab.study.database.tables import AnyRow, blocks, choices, consents, people, settings
-from explorelab.study.export.rows import ARM, cells_of, choice_columns
+from explorelab.study.export.rows import ABOUT_BLOCK, cells_of, choice_columns
 from explorelab.study.session.choice_fields import ALL, ChoiceRead
 from explorelab.study.session.stages import Stage
 
@@ -39,29 +40,36 @@ class Since(NamedTuple):
 
 
 class Place(NamedTuple):
-    """How far the rows of a kind have been read."""
+    """How far the rows of a kind have been read: those of smaller numbers, and of this one those up to a row."""
 
     number: int
     row: int = 0
 
 
+_CURSOR = re.compile(r"([0-9a-f]{8})\.([0-9]{1,18})", re.ASCII)
+"""The feed, which may be digits only, and a number; no moment is written like this."""
+
+
 def cursor(feed: str, number: int) -> str:
     """What a program sends the next time, to go on where it was."""
-    return f"{feed}-{number}"
+    return f"{feed}.{number}"
 
 
-def since(text: str, feed: str) -> Since | None:
-    """What was asked for: all, all after a cursor, or all since a moment; None for a cursor from before a restore."""
+def since(text: str, feed: str, last: int) -> Since | None:
+    """What was asked for: all, all after a cursor, or all since a moment.
+
+    None for a cursor from before a restore, also one that was made by hand: its number may be greater than the last.
+    """
     if not text:
         return Since()
-    run, _, number = text.partition("-")
-    if len(run) == len(feed) and number.isdigit() and len(number) < 19 and not run.isdigit():
-        return Since(int(number)) if run == feed else None
+    if found := _CURSOR.fullmatch(text):
+        number = int(found[2])
+        return Since(number) if found[1] == feed and number <= last else None
     try:
         moment = datetime.fromisoformat(text.replace(" ", "+"))
     except ValueError:
-        raise InputError(
-            f'since must be a cursor from an earlier answer or a moment such as "2026-03-01T09:00:00Z", got {text[:80]!r}.'
+        raise invalid(
+            'since must be a cursor from an earlier answer or a moment such as "2026-03-01T09:00:00Z", got neither.'
         ) from None
     return Since(at=(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
@@ -85,7 +93,7 @@ def choices_piece(connection: Connection, study: Study, asked: Since, place: Pla
         .scalar_subquery()
     )
     query = (
-        select(people.c.code, people.c.pilot, *_of_block(), number.label("n_task"), *choices.c)
+        select(people.c.code, people.c.pilot, *ABOUT_BLOCK, number.label("n_task"), *choices.c)
         .join_from(choices, people, people.c.id == choices.c.person)
         .join(consents, and_(consents.c.person == people.c.id, consents.c.agreed.is_(True)))
         .join(blocks, and_(blocks.c.person == choices.c.person, blocks.c.number == choices.c.block))
@@ -115,7 +123,8 @@ def people_piece(connection: Connection, study: Study, asked: Since, place: Plac
         .where(or_(consents.c.id.is_not(None), people.c.stage == Stage.WITHDRAWN), _is_wanted(pilots))
     )
     if asked.at is not None:
-        query = query.where(people.c.seen_at >= asked.at)
+        # Who deletes someone's data does not see them, and a program may have read them before.
+        query = query.where(or_(people.c.seen_at >= asked.at, consents.c.id.is_(None)))
     found, following = _piece(connection, query, people.c, place, until)
     return [_person(row) for row in found], following
 
@@ -147,11 +156,6 @@ def _piece(
 
 def _is_wanted(pilots: str) -> ColumnElement[bool]:
     return true() if pilots == "with" else people.c.pilot.is_(pilots == "only")
-
-
-def _of_block() -> tuple[ColumnElement[AnyRow], ...]:
-    told = (blocks.c.number, blocks.c.kind, blocks.c.dynamic, blocks.c.timing, blocks.c.deadline_ms, blocks.c.landscape)
-    return (*told, blocks.c.start, blocks.c.advice.label(ARM))
 
 
 @cache
