@@ -19,7 +19,7 @@ export function readyScreen(block: BlockShown, texts: Texts): HTMLElement {
   });
   const rules = [
     texts.label(`ready_${dynamic}`),
-    texts.label("ready_time", { seconds: block.deadline_ms / 1000 }),
+    ...(block.deadline_ms === null ? [] : [texts.label("ready_time", { seconds: block.deadline_ms / 1000 })]),
     texts.label(dynamic === "travel" ? "ready_no_click_travel" : "ready_no_click"),
     texts.label("ready_choices", { choices: block.n_trials }),
     texts.label(kind === "training" ? "ready_training_points" : "ready_task_points"),

@@ -38,7 +38,7 @@ export function heading(text: string): HTMLElement {
 
 /** What was earned: points, and money if the study pays. */
 export function earnings(state: State, texts: Texts): HTMLElement {
-  const rows: [PageLabel, string][] = [["total_points", texts.number(state.points)]];
+  const rows: [PageLabel, string][] = state.points === null ? [] : [["total_points", texts.number(state.points)]];
   if (state.payment) {
     const { currency, base, bonus, total } = state.payment;
     rows.push(["payment_base", texts.money(base, currency)]);

@@ -81,7 +81,8 @@ class BlockShown(OnlyWithAdvice, Sent):
     """Counted from 0 among training or task blocks."""
     n_of_kind: int
     dynamic: Literal["standard", "neighbour", "travel"]
-    deadline_ms: int
+    deadline_ms: int | None
+    """Null: a choice is reported as soon as an arm is clicked."""
     n_trials: int
     width: int
     height: int
@@ -96,6 +97,7 @@ class BlockShown(OnlyWithAdvice, Sent):
     position: int | None = None
     goal: int | None = None
     last_reward: float | None = None
+    """Null also where rewards are hidden, like the points."""
     points_block: float | None = None
     advice: AdviceOffered | None = None
     """Only sent where there is advice."""
@@ -128,7 +130,8 @@ class State(Sent):
     consent_version: str | None = None
     html: dict[str, str] = {}
     block: BlockShown | None = None
-    points: float = 0.0
+    points: float | None = 0.0
+    """Null while rewards of a block that counts are hidden."""
     payment: PaymentShown | None = None
     completion: CompletionShown | None = None
 
@@ -155,9 +158,10 @@ class Chosen(Sent):
     arm: int
     position: int
     goal: int
-    reward: float
-    points: float
-    points_block: float
+    reward: float | None
+    """Null where rewards are hidden, like the points."""
+    points: float | None
+    points_block: float | None
     n_left: int
     foregone: list[float | None] | None = None
     """The rewards of all arms, where they are shown."""
