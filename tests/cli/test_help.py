@@ -75,8 +75,8 @@ def test_a_list_of_commands_says_what_each_does_in_one_whole_sentence(typed: str
         assert said[name].endswith(".")
 
 
-def test_both_lists_of_commands_are_looked_at() -> None:
-    assert LISTS == ["", "study"]
+def test_all_lists_of_commands_are_looked_at() -> None:
+    assert LISTS == ["", "study", "study token"]
 
 
 @pytest.mark.parametrize("typed", EVERY)

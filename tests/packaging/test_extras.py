@@ -75,10 +75,15 @@ COMMANDS = """
 import click, typer
 tree = typer.main.get_command(app)
 said = {}
-for name, command in sorted(tree.commands["study"].commands.items()):
+def below(command, *words):
+    for name, each in sorted(getattr(command, "commands", {}).items()):
+        yield from below(each, *words, name)
+    if not hasattr(command, "commands"):
+        yield words, command
+for name, command in below(tree.commands["study"]):
     needed = [p for p in command.params if isinstance(p, click.Argument) or p.required]
-    words = ["x" if isinstance(p, click.Argument) else f"{p.opts[0]}=x" for p in needed]
-    said[name] = told(lambda: app(["study", name, *words], standalone_mode=False))
+    words = [{"--use": "--use=results"}.get(p.opts[0], f"{p.opts[0]}=x" if p.opts[0].startswith("-") else "x") for p in needed]
+    said[" ".join(name)] = told(lambda: app(["study", *name, *words], standalone_mode=False))
 print(json.dumps(said))
 """
 

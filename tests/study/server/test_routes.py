@@ -177,15 +177,16 @@ def test_whoever_is_asked_for_by_an_odd_name_is_not_there(target: Everything) ->
 
 
 def test_head_is_answered_wherever_get_is(target: Everything) -> None:
-    for method, path, _ in routes(target):
+    for method, path, about in routes(target):
         if method != "GET":
             continue
         at = filled(path, "study.js" if "file" in path else target.person.token.split(".")[0])
+        target.now += 60.0  # a program's route slows those down who guess
         got, head = (
             target.client.request(each, at, headers=target.headers, follow_redirects=False) for each in ("GET", "HEAD")
         )
         assert (head.status_code, head.content) == (got.status_code, b""), at
-        assert got.status_code in (200, 303, 404), at
+        assert got.status_code in ((401,) if "programs" in about.get("tags", ()) else (200, 303, 404)), at
         for name in ("content-type", "content-length", "content-security-policy", "location"):
             assert head.headers.get(name) == got.headers.get(name), (at, name)
 
