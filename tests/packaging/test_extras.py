@@ -82,7 +82,8 @@ def below(command, *words):
         yield words, command
 for name, command in below(tree.commands["study"]):
     needed = [p for p in command.params if isinstance(p, click.Argument) or p.required]
-    words = [{"--use": "--use=results"}.get(p.opts[0], f"{p.opts[0]}=x" if p.opts[0].startswith("-") else "x") for p in needed]
+    fits = {"--use": "results"}
+    words = [f"{p.opts[0]}={fits.get(p.opts[0], 'x')}" if p.opts[0].startswith("-") else "x" for p in needed]
     said[" ".join(name)] = told(lambda: app(["study", *name, *words], standalone_mode=False))
 print(json.dumps(said))
 """
