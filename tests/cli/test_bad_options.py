@@ -96,13 +96,16 @@ def test_nonsense_for_an_option_is_refused_in_a_sentence(
     assert [line for line in found if line] == []
 
 
+REQUIRED = {"study token add": ["--use", "results"]}
+"""Options without which a command does not look at its folder."""
+
 STUDY = [typed for typed in EVERY if typed.startswith("study ") and typed != "study init"]
 
 
 @pytest.mark.parametrize("typed", STUDY)
 def test_a_folder_that_is_no_study_is_told_in_one_sentence(typed: str, tmp_path: Path) -> None:
     needed = [each for each in EVERY[typed].params if each.param_type_name == "argument" and each.required]
-    others = ["x"] * (len(needed) - 1)
+    others = ["x"] * (len(needed) - 1) + REQUIRED.get(typed, [])
     for folder, lacks in ((tmp_path, "this folder has no study.toml"), (tmp_path / "none", "there is no such folder")):
         done = CliRunner().invoke(app, [*typed.split(), str(folder), *others])
         assert str(done.exception) == f"{folder}: {lacks}; create a study with `explorelab study init FOLDER`."

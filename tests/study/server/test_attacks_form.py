@@ -230,9 +230,9 @@ CHECKS = [
 ]
 
 
-def test_the_description_names_every_route_of_participants(described: Any) -> None:
+def test_the_description_names_every_route_of_participants_and_programs(described: Any) -> None:
     found = {path for path in described if path.startswith("/api/")}
-    assert found == {f"/api/{path}" for path in (*EVERYWHERE, "health", "texts")}
+    assert found == {f"/api/{path}" for path in (*EVERYWHERE, "health", "texts", "results")}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def columns(engine: Engine) -> dict[str, tuple[str, bool]]:
     found = inspect(engine).get_columns("choices")
     engine.dispose()
     made = {each["name"]: (each["type"].compile(engine.dialect), bool(each["nullable"])) for each in found}
-    return {name: about for name, about in made.items() if name not in ("id", "person")}
+    return {name: about for name, about in made.items() if name not in ("id", "person", "changed")}
 
 
 def declared(engine: Engine) -> dict[str, tuple[str, bool]]:
