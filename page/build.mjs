@@ -46,7 +46,7 @@ async function standAlone() {
     plugins: [globalModule("jspsych", "jsPsychModule")],
     footer: { js: "jsPsychGridBandit = jsPsychGridBandit.default;" },
   });
-  copyFileSync(source("plugin", "grid-bandit.css"), join(plugin, "grid-bandit.css"));
+  await build({ ...common, entryPoints: [source("plugin", "styles", "grid-bandit.css")], outfile: join(plugin, "grid-bandit.css") });
 }
 
 /** An esbuild plugin: `import ... from NAME` reads the global variable instead. */

@@ -99,7 +99,7 @@ export class App {
       this.recoveries = 0;
       this.trial = trial + 1;
       this.next = answer.state;
-      return { ...answer, reward: answer.reward ?? 0, points_block: answer.points_block ?? undefined };
+      return answer;
     } catch (error) {
       if (!(error instanceof ServerError) || error.retry) throw error;
       await this.recover(error);

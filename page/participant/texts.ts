@@ -1,7 +1,8 @@
 /** Everything people read: labels from the study's texts, numbers and money as their language writes them. */
 
 import type { Texts as Answer } from "../api";
-import { DEFAULT_LABELS, fill, type LabelName } from "../plugin/labels";
+import { writeMoney, writeNumber } from "../plugin/words/amounts";
+import { DEFAULT_LABELS, fill, type LabelName } from "../plugin/words/labels";
 
 /** Every label of the study's texts.toml. */
 export type PageLabel = keyof Answer["labels"];
@@ -40,15 +41,10 @@ export class Texts {
   }
 
   number(value: number): string {
-    return new Intl.NumberFormat(this.language, { maximumFractionDigits: 2 }).format(value);
+    return writeNumber(value, this.language);
   }
 
   money(value: number, currency: string): string {
-    try {
-      return new Intl.NumberFormat(this.language, { style: "currency", currency }).format(value);
-    } catch {
-      // A currency that is not in ISO 4217, such as "credits".
-      return `${this.number(value)} ${currency}`;
-    }
+    return writeMoney(value, currency, this.language);
   }
 }

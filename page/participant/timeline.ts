@@ -91,10 +91,13 @@ function play(app: App): TimelineDescription {
   return {
     timeline: [{
       type: GridBandit,
-      width: () => app.block.width,
-      height: () => app.block.height,
+      layout: () => app.block.layout,
       dynamic: () => app.block.dynamic,
       deadline_ms: () => app.block.deadline_ms,
+      outcome_ms: () => app.block.outcome_ms,
+      rewards: () => app.block.rewards,
+      foregone: () => app.block.foregone,
+      available: () => app.block.available ?? null,
       n_trials: () => app.block.n_trials,
       first_trial: () => app.block.trial ?? 0,
       position: () => app.block.position ?? 0,

@@ -1,12 +1,13 @@
-/** A jsPsych plugin: a block of a spatial bandit task on a grid of squares, with a time limit for every choice. */
+/** A jsPsych plugin: a block of a bandit task, whose arms are squares, buttons, a line or a graph, with or without a time limit. */
 
 import type { JsPsych, JsPsychPlugin } from "jspsych";
-import { Collected, readBlock, type Block, type Trial } from "./block";
-import type { Report } from "./choose";
+import { readBlock, type Block, type Trial } from "./block";
+import { completed, type Report } from "./choose";
+import { Collected } from "./game/collected";
 import { Game } from "./game/game";
 import { info, type Info } from "./info";
 import { untilDone } from "./retry";
-import { plan } from "./robot";
+import { plan, type RobotsTurn } from "./robot";
 
 type Script = (number | null)[];
 
@@ -44,9 +45,9 @@ export default class GridBanditPlugin implements JsPsychPlugin<Info> {
     const game = new Game({
       ...block,
       later,
-      recorded: (report, answer) => collected.add(report, answer),
-      started: (number, position) => {
-        if (script) this.clickLater(game, block, script, number, position);
+      recorded: (report, outcome, available) => collected.add(report, outcome, available),
+      started: (turn) => {
+        if (script) this.clickLater(game, block, script, turn);
       },
       over: (error) => this.finish(collected, error),
     });
@@ -56,33 +57,32 @@ export default class GridBanditPlugin implements JsPsychPlugin<Info> {
     if (script && block.startPaused) game.resume("press");
   }
 
-  private clickLater(game: Game, block: Block, script: Script, trial: number, position: number): void {
-    const { square, atMs } = plan({ ...block, script }, trial, position);
-    if (square !== null) this.jsPsych.pluginAPI.clickTarget(game.board.squares.cell(square), atMs);
+  private clickLater(game: Game, block: Block, script: Script, turn: RobotsTurn): void {
+    const { arm, atMs } = plan({ ...block, script }, turn);
+    if (arm !== null) this.jsPsych.pluginAPI.clickTarget(game.board.field.cell(arm), atMs);
   }
 
   private async playUnseen(trial: Trial, script: Script): Promise<void> {
     const block = readBlock(trial);
     const collected = new Collected(block);
     const later = (callback: () => void, ms: number) => this.jsPsych.pluginAPI.setTimeout(callback, ms);
-    let { position, goal: yellow } = block;
+    let { position, goal: yellow, available } = block;
     try {
-      for (let number = block.firstTrial; number < block.nTrials; number += 1) {
-        const { square, atMs } = plan({ ...block, script }, number, position);
-        if (square !== null) yellow = square;
+      for (let trial = block.firstTrial; trial < block.nTrials; trial += 1) {
+        const { arm, atMs } = plan({ ...block, script }, { trial, position, available });
+        if (arm !== null) yellow = arm;
         const report: Report = {
-          trial: number, position, goal: square, yellow, clicks: square === null ? [] : [[square, atMs]], by_hand: 0,
-          elapsed_ms: block.deadlineMs, pauses: 0, attempt: 1,
+          trial, position, goal: arm, yellow, clicks: arm === null ? [] : [[arm, atMs]], by_hand: 0,
+          elapsed_ms: block.deadlineMs ?? atMs, pauses: 0, attempt: 1,
           advised: null, advice: null, advice_seal: null, advice_shown_ms: null,
         };
         const answer = await untilDone(async (attempt) => {
           report.attempt = attempt;
           return await block.choose({ ...report });
         }, { later });
-        const points_block = answer.points_block ?? collected.data.points + answer.reward;
-        collected.add(report, { ...answer, points_block });
-        position = answer.position ?? answer.arm;
-        yellow = answer.goal ?? answer.arm;
+        const outcome = completed(answer, collected.data.points);
+        collected.add(report, outcome, available);
+        ({ position, goal: yellow, available } = outcome);
       }
       this.finish(collected, null);
     } catch (error) {

@@ -11,13 +11,25 @@ export const info = {
     width: { type: ParameterType.INT, default: 10 },
     /** Rows. */
     height: { type: ParameterType.INT, default: 10 },
-    /** "standard": any square. "neighbour": the square of the blue dot or one next to it. "travel": any square is a goal, and the dot walks there. */
+    /** {kind: "grid" | "buttons" | "line" | "graph", arms, places, edges}, see layout.ts; null: a grid of `width` and `height`. */
+    layout: { type: ParameterType.OBJECT, default: null },
+    /** "standard": any arm. "neighbour": the arm of the blue dot or one next to it. "travel": any arm is a goal, and the dot walks there. */
     dynamic: { type: ParameterType.STRING, default: "standard" },
-    /** Time for each choice. */
+    /** Time for each choice; null: a click is the choice, at once. */
     deadline_ms: { type: ParameterType.INT, default: 6000 },
+    /** Without a deadline: how long an outcome is looked at before the next choice. */
+    outcome_ms: { type: ParameterType.INT, default: 1000 },
     /** Choices in the block. */
     n_trials: { type: ParameterType.INT, default: 10 },
-    /** The square (column * height + row) where both dots start; null: a random one. */
+    /** How rewards are shown: {kind: "points"}, {kind: "money", currency: "EUR", per_point: 0.01} or {kind: "hidden"}; null: as points. */
+    rewards: { type: ParameterType.OBJECT, default: null },
+    /** Whether the rewards of the arms that were not chosen are shown too. */
+    foregone: { type: ParameterType.BOOL, default: false },
+    /** The arms on offer at the first choice, such as [0, 2]; null: all. */
+    available: { type: ParameterType.OBJECT, default: null },
+    /** The arms on offer at each choice (null: all), if there is no `choose`, which tells them as it answers. */
+    offers: { type: ParameterType.OBJECT, default: null },
+    /** The arm (of a grid: column * height + row) where both dots start; null: a random one. */
     start: { type: ParameterType.INT, default: null },
     /** The first choice, from 0; above 0 when resuming an interrupted block. */
     first_trial: { type: ParameterType.INT, default: 0 },
@@ -29,13 +41,13 @@ export const info = {
     last_reward: { type: ParameterType.FLOAT, default: null },
     /** Points of this block so far. */
     points: { type: ParameterType.FLOAT, default: 0 },
-    /** Texts that replace the English ones; see labels.ts for their names. */
+    /** Texts that replace the English ones; see words/labels.ts for their names. */
     labels: { type: ParameterType.OBJECT, default: {} },
     /** The language for writing numbers, such as "de" or "en-GB"; "": the browser's. */
     language: { type: ParameterType.STRING, default: "" },
-    /** Records a choice: function(report) -> {arm, reward, position?, goal?, points_block?}, or a promise of it; null: `means` and `noise`. */
+    /** Records a choice: function(report) -> {arm, reward, position?, goal?, points_block?, foregone?, available?}, or a promise of it; null: `means` and `noise`. */
     choose: { type: ParameterType.FUNCTION, default: null },
-    /** The mean reward of every square, by number, if there is no `choose`. */
+    /** The mean reward of every arm, by number, if there is no `choose`. */
     means: { type: ParameterType.FLOAT, array: true, default: [] },
     /** A whole number from -noise to noise, all equally likely, is added to the mean. */
     noise: { type: ParameterType.INT, default: 5 },
@@ -45,7 +57,7 @@ export const info = {
     start_paused: { type: ParameterType.BOOL, default: false },
     /** How long the last reward stays on the screen. */
     after_last_ms: { type: ParameterType.INT, default: 1200 },
-    /** Suggests a square: function(trial) -> {arm, reason} (arm null: nothing), null, or a promise of it; null: no advice. */
+    /** Suggests an arm: function(trial) -> {arm, reason} (arm null: nothing), null, or a promise of it; null: no advice. */
     advise: { type: ParameterType.FUNCTION, default: null },
     /** The first choice that is advised, from 0; null: none. */
     advice_from: { type: ParameterType.INT, default: 0 },
@@ -59,27 +71,37 @@ export const info = {
   data: {
     /** The trial number of each choice, from 0. */
     trial: { type: ParameterType.INT, array: true },
-    /** The squares that were sampled. */
+    /** The arms that were sampled. */
     arm: { type: ParameterType.INT, array: true },
     /** Where the yellow dot was when time was up. */
     goal: { type: ParameterType.INT, array: true },
+    /** null where it was not told. */
     reward: { type: ParameterType.FLOAT, array: true },
     /** Whether nobody clicked. */
     missed: { type: ParameterType.BOOL, array: true },
-    /** Every click of every choice: [[square, ms], ...]. */
+    /** Every click of every choice: [[arm, ms], ...]. */
     clicks: { type: ParameterType.COMPLEX, array: true },
     /** The clock when the choice was recorded. */
     elapsed_ms: { type: ParameterType.FLOAT, array: true },
-    /** How long after the deadline that was. */
+    /** How long after the deadline that was; null without a deadline. */
     overrun_ms: { type: ParameterType.FLOAT, array: true },
     /** How often the choice was restarted after a pause. */
     pauses: { type: ParameterType.INT, array: true },
     /** How many attempts it took to report the choice. */
     attempts: { type: ParameterType.INT, array: true },
-    /** The squares that were suggested; null where none was. */
+    /** The arms that were suggested; null where none was. */
     advised: { type: ParameterType.INT, array: true },
     /** When a suggestion was drawn, by the choice's clock; null where it was not. */
     advice_shown_ms: { type: ParameterType.FLOAT, array: true },
+    /** The rewards of all arms at each choice; only where they were shown. */
+    foregone: { type: ParameterType.COMPLEX, array: true },
+    /** The arms on offer at each choice, null for all; only where some were not. */
+    available: { type: ParameterType.COMPLEX, array: true },
+    /** "buttons", "line" or "graph"; only where the arms are no squares, like the next ones. */
+    layout: { type: ParameterType.STRING },
+    n_arms: { type: ParameterType.INT },
+    /** Of a graph: the pairs of arms that are joined. */
+    edges: { type: ParameterType.COMPLEX, array: true },
     /** Points of the block at the end. */
     points: { type: ParameterType.FLOAT },
     /** Whether all choices were made and recorded. */

@@ -1,29 +1,40 @@
-/** A player for trying a study out: chooses squares at random, misses now and then. */
+/** A player for trying a study out: chooses arms at random, misses now and then. */
 
-import { choosable, type Dynamic, type Shape } from "./rules";
+import type { Layout } from "./layout";
+import { choosable, type Dynamic } from "./rules";
 
 export interface RobotParts {
   dynamic: Dynamic;
-  shape: Shape;
-  deadlineMs: number;
-  /** Squares to choose, by trial (null: no click); where it ends, squares are random. */
+  layout: Layout;
+  /** null: nothing can be missed. */
+  deadlineMs: number | null;
+  /** Arms to choose, by trial (null: no click); where it ends, arms are random. */
   script: (number | null)[];
+}
+
+/** The choice that is to be made. */
+export interface RobotsTurn {
+  trial: number;
+  position: number;
+  available: readonly number[] | null;
 }
 
 export interface Plan {
   /** null: no click. */
-  square: number | null;
+  arm: number | null;
   atMs: number;
 }
 
 const MISSES = 0.05;
+/** As if there were this much time, where there is no deadline. */
+const UNHURRIED_MS = 1000;
 
 /** What the robot does in this trial, and when. */
-export function plan({ dynamic, shape, deadlineMs, script }: RobotParts, trial: number, position: number): Plan {
-  const atMs = Math.round(deadlineMs * (0.15 + 0.6 * Math.random()));
+export function plan({ dynamic, layout, deadlineMs, script }: RobotParts, { trial, position, available }: RobotsTurn): Plan {
+  const atMs = Math.round((deadlineMs ?? UNHURRIED_MS) * (0.15 + 0.6 * Math.random()));
   const told = script[trial];
-  if (told !== undefined) return { square: told, atMs };
-  if (Math.random() < MISSES) return { square: null, atMs };
-  const squares = choosable(dynamic, position, shape);
-  return { square: squares[Math.floor(Math.random() * squares.length)]!, atMs };
+  const skips = deadlineMs !== null && (told === null || (told === undefined && Math.random() < MISSES));
+  if (skips) return { arm: null, atMs };
+  const arms = choosable(dynamic, position, layout, available);
+  return { arm: told ?? arms[Math.floor(Math.random() * arms.length)]!, atMs };
 }

@@ -1,4 +1,6 @@
-/** The rules of the game: which squares may be chosen, and where a walk leads. Squares are numbered column * height + row. */
+/** The rules of the game: which arms may be chosen, and where a walk leads. Squares are numbered column * height + row. */
+
+import { isArm, nArms, type Layout } from "./layout";
 
 export type Dynamic = "standard" | "neighbour" | "travel";
 
@@ -13,17 +15,69 @@ export interface Place {
 }
 
 /** Column and row of a square, from 0; row 0 is the top one. */
-export function place(square: number, { height }: Shape): Place {
+export function place(square: number, { height }: Pick<Shape, "height">): Place {
   return { column: Math.floor(square / height), row: square % height };
 }
 
 /** The number of the square at a place. */
-export function squareAt({ column, row }: Place, { height }: Shape): number {
+export function squareAt({ column, row }: Place, { height }: Pick<Shape, "height">): number {
   return column * height + row;
 }
 
-/** The square and those that share a side with it, in order. */
-export function nextTo(square: number, shape: Shape): number[] {
+/** The arm and those one step from it, in order: across a side, along the line or an edge; any button is next to any other. */
+export function nextTo(arm: number, layout: Layout): number[] {
+  switch (layout.kind) {
+    case "grid": return squaresNextTo(arm, layout);
+    case "line": return [arm - 1, arm, arm + 1].filter((near) => isArm(near, layout));
+    case "graph": return joined(arm, layout.edges);
+    case "buttons": return all(layout);
+  }
+}
+
+/** Whether the arm may be chosen from this position, by the rule and where only some arms are on offer. */
+export function mayChoose(
+  dynamic: Dynamic, position: number, arm: number, layout: Layout, available: readonly number[] | null = null,
+): boolean {
+  if (!isArm(arm, layout) || (available && !available.includes(arm))) return false;
+  return dynamic !== "neighbour" || nextTo(position, layout).includes(arm);
+}
+
+/** All arms that may be chosen from this position. */
+export function choosable(dynamic: Dynamic, position: number, layout: Layout, available: readonly number[] | null = null): number[] {
+  const near = dynamic === "neighbour" ? nextTo(position, layout) : all(layout);
+  return available ? near.filter((arm) => available.includes(arm)) : near;
+}
+
+/** The arm that is sampled: the goal or, under travel, the next one on a shortest way (ties: the lowest number). */
+export function sampled(dynamic: Dynamic, position: number, goal: number, layout: Layout): number {
+  if (dynamic !== "travel" || goal === position) return goal;
+  const steps = stepsTo(goal, layout);
+  const left = steps.get(position);
+  // Nobody walks to where no way leads.
+  if (left === undefined) return position;
+  return nextTo(position, layout).find((arm) => steps.get(arm) === left - 1)!;
+}
+
+/** How many steps it is to the goal, from every arm from which a way leads there. */
+function stepsTo(goal: number, layout: Layout): Map<number, number> {
+  const steps = new Map([[goal, 0]]);
+  // A map goes on to what is added while it is walked through.
+  for (const [arm, far] of steps) {
+    for (const near of nextTo(arm, layout)) if (!steps.has(near)) steps.set(near, far + 1);
+  }
+  return steps;
+}
+
+function all(layout: Layout): number[] {
+  return Array.from({ length: nArms(layout) }, (_, arm) => arm);
+}
+
+function joined(arm: number, edges: readonly (readonly [number, number])[]): number[] {
+  const ends = edges.filter((edge) => edge.includes(arm)).flat();
+  return [...new Set([arm, ...ends])].sort((a, b) => a - b);
+}
+
+function squaresNextTo(square: number, shape: Shape): number[] {
   const { column, row } = place(square, shape);
   const near = [
     { column: column - 1, row },
@@ -33,29 +87,6 @@ export function nextTo(square: number, shape: Shape): number[] {
     { column: column + 1, row },
   ];
   return near.filter((at) => isInside(at, shape)).map((at) => squareAt(at, shape));
-}
-
-/** Whether the square may be chosen from this position. */
-export function mayChoose(dynamic: Dynamic, position: number, square: number, shape: Shape): boolean {
-  if (!Number.isInteger(square) || square < 0 || square >= shape.width * shape.height) return false;
-  return dynamic !== "neighbour" || nextTo(position, shape).includes(square);
-}
-
-/** All squares that may be chosen from this position. */
-export function choosable(dynamic: Dynamic, position: number, shape: Shape): number[] {
-  if (dynamic === "neighbour") return nextTo(position, shape);
-  return Array.from({ length: shape.width * shape.height }, (_, square) => square);
-}
-
-/** The square that is sampled: the goal or, under travel, the next one on the way (ties: the lowest number). */
-export function sampled(dynamic: Dynamic, position: number, goal: number, shape: Shape): number {
-  if (dynamic !== "travel" || goal === position) return goal;
-  const from = place(position, shape);
-  const to = place(goal, shape);
-  if (to.column < from.column) return position - shape.height;
-  if (to.row < from.row) return position - 1;
-  if (to.row > from.row) return position + 1;
-  return position + shape.height;
 }
 
 function isInside({ column, row }: Place, { width, height }: Shape): boolean {

@@ -1,17 +1,26 @@
-/** The screen of a block: reward, counter, points, time bar, squares and dots, notes, and what a screen reader hears. */
+/** The screen of a block: reward, counter, points, time bar, arms and dots, notes, and what a screen reader hears. */
 
 import { element } from "../dom";
-import { fill, type Labels } from "../labels";
-import { mayChoose, place, type Dynamic, type Shape } from "../rules";
-import { Squares } from "./squares";
+import { nArms, type Layout } from "../layout";
+import { choosable, mayChoose, type Dynamic } from "../rules";
+import type { Rewards } from "../words/amounts";
+import { fill, type Labels } from "../words/labels";
+import { ruleLabels } from "../words/rule-labels";
+import { Speech, type Foregone } from "../words/speech";
+import { Arms } from "./fields/arms";
+import type { Chosen, Field, FieldParts } from "./fields/field";
+import { heightOf } from "./fields/graph-shape";
+import { Squares } from "./fields/squares";
 
 export interface BoardParts {
-  shape: Shape;
+  layout: Layout;
   dynamic: Dynamic;
   labels: Labels;
   language: string;
-  /** A square was clicked, or chosen by key; by hand, or by a program. */
-  chosen: (square: number, byHand: boolean) => void;
+  rewards: Rewards;
+  /** null: a click is the choice. */
+  deadlineMs: number | null;
+  chosen: Chosen;
   /** The button of the pause was pressed. */
   resumed: () => void;
 }
@@ -20,16 +29,23 @@ export interface BoardParts {
 export interface View {
   trial: number;
   nTrials: number;
-  blue: number;
-  yellow: number;
+  /** Where the dots are; null where one has no place yet. */
+  blue: number | null;
+  yellow: number | null;
+  /** From where the next choice is made. */
+  position: number;
+  /** The arms on offer; null for all. */
+  available: readonly number[] | null;
   reward: number | null;
-  points: number;
+  points: number | null;
+  /** The rewards written on the arms. */
+  written: Foregone;
 }
 
 export class Board {
   readonly root: HTMLElement;
-  readonly squares: Squares;
-  private readonly numbers: Intl.NumberFormat;
+  readonly field: Field;
+  readonly speech: Speech;
   private readonly reward = element("div", { id: "reward", class: "gb-reward", "aria-labelledby": "reward-caption", role: "group" });
   private readonly counter = element("p", { id: "counter", class: "gb-counter" });
   private readonly points = element("p", { id: "points", class: "gb-points" });
@@ -42,69 +58,70 @@ export class Board {
   /** Apart from the status: a suggestion must not cut off what is said about the reward. */
   private readonly heard = element("p", { id: "suggestion", class: "gb-heard", role: "status", "aria-live": "polite" });
   private suggested: number | null = null;
+  private view: View | null = null;
   private readonly resume: HTMLButtonElement;
   private readonly pause: HTMLElement;
 
   constructor(private readonly parts: BoardParts) {
-    const { labels, shape, dynamic } = parts;
-    this.numbers = new Intl.NumberFormat(parts.language || undefined, { maximumFractionDigits: 2 });
-    this.squares = new Squares(shape, labels, (value) => this.numbers.format(value), parts.chosen);
+    const { labels, layout, dynamic } = parts;
+    this.speech = new Speech(parts);
+    this.field = fieldOf({ layout, labels, speech: this.speech, chosen: parts.chosen });
+    // In this order they lie over each other; before the first choice they may have no place yet.
+    for (const dot of [this.blue, this.yellow, this.ring]) this.field.moveDot(dot, 0);
     this.resume = element("button", { id: "resume", type: "button", class: "gb-button" }, labels.resume);
     this.resume.addEventListener("click", () => parts.resumed());
     this.pause = element(
       "div",
       { id: "pause", class: "gb-pause", role: "group", "aria-labelledby": "pause-title", hidden: true },
       element("h2", { id: "pause-title" }, labels.paused_title),
-      element("p", {}, labels.paused_text),
+      element("p", {}, parts.deadlineMs === null ? labels.paused_text_no_clock : labels.paused_text),
       this.resume,
     );
-    const inner = element("div", { class: "gb-inner" }, this.panel(), this.field(), this.note, this.status, this.heard);
-    this.root = element("div", { class: "grid-bandit", "data-dynamic": dynamic }, inner);
-    this.root.style.setProperty("--gb-columns", String(shape.width));
-    this.root.style.setProperty("--gb-rows", String(shape.height));
-    this.showRule();
+    const inner = element("div", { class: "gb-inner" }, this.panel(), this.frame(), this.note, this.status, this.heard);
+    this.root = element("div", { class: "grid-bandit", "data-dynamic": dynamic, "data-layout": layout.kind }, inner);
+    const [columns, rows] = sides(layout);
+    this.root.style.setProperty("--gb-columns", String(columns));
+    this.root.style.setProperty("--gb-rows", String(rows));
   }
 
   /** Shows everything that belongs to a choice. */
   show(view: View): void {
-    this.reward.textContent = view.reward === null ? "" : this.numbers.format(view.reward);
-    this.counter.textContent = fill(this.parts.labels.counter, {
-      number: this.numbers.format(view.trial + 1),
-      total: this.numbers.format(view.nTrials),
-    });
-    this.points.textContent = fill(this.parts.labels.points, { points: this.numbers.format(view.points) });
+    this.view = view;
+    const { labels } = this.parts;
+    const { speech } = this;
+    this.reward.textContent = view.reward === null ? "" : speech.reward(view.reward);
+    this.counter.textContent = fill(labels.counter, { number: speech.number(view.trial + 1), total: speech.number(view.nTrials) });
+    if (view.points !== null) {
+      const points = speech.reward(view.points);
+      this.points.textContent = fill(labels[this.parts.rewards.kind === "money" ? "money" : "points"], { points, money: points });
+    }
     this.showDots(view.blue, view.yellow);
   }
 
-  /** Puts both dots in their squares; the yellow one is above the blue one. */
-  showDots(blue: number, yellow: number): void {
-    this.moveDot(this.blue, blue);
-    this.moveDot(this.yellow, yellow);
-    const { dataset } = this.squares.grid;
-    dataset.blue = String(blue);
-    dataset.yellow = String(yellow);
-    const { shape, dynamic } = this.parts;
-    for (let square = 0; square < shape.width * shape.height; square += 1) {
-      const available = mayChoose(dynamic, blue, square, shape);
-      this.squares.paint(square, { blue: square === blue, yellow: square === yellow, available, suggested: square === this.suggested });
+  /** Puts both dots on their arms; the yellow one is above the blue one. */
+  showDots(blue: number | null, yellow: number | null): void {
+    const view = { ...this.view!, blue, yellow };
+    this.view = view;
+    this.moveDot(this.blue, "blue", blue);
+    this.moveDot(this.yellow, "yellow", yellow);
+    const { layout, dynamic } = this.parts;
+    const open = new Set(choosable(dynamic, view.position, layout, view.available));
+    for (let arm = 0; arm < nArms(layout); arm += 1) {
+      const points = view.written?.[arm] ?? null;
+      this.field.paint(arm, {
+        blue: arm === blue, yellow: arm === yellow, available: open.has(arm), suggested: arm === this.suggested,
+        reward: points === null ? "" : this.speech.reward(points),
+      });
     }
   }
 
-  /** Puts a ring on the suggested square, and says so; null removes it. The focus stays where it is. */
-  showAdvice(square: number | null): void {
-    if (square === this.suggested) return;
-    this.suggested = square;
-    this.ring.hidden = square === null;
-    const { dataset } = this.squares.grid;
-    if (square === null) {
-      delete dataset.suggested;
-      this.heard.textContent = "";
-    } else {
-      this.moveDot(this.ring, square);
-      dataset.suggested = String(square);
-      this.heard.textContent = this.at(this.parts.labels.said_suggested, square);
-    }
-    this.showDots(Number(dataset.blue), Number(dataset.yellow));
+  /** Puts a ring on the suggested arm, and says so; null removes it. The focus stays where it is. */
+  showAdvice(arm: number | null): void {
+    if (arm === this.suggested) return;
+    this.suggested = arm;
+    this.moveDot(this.ring, "suggested", arm);
+    this.heard.textContent = arm === null ? "" : this.speech.suggested(arm);
+    this.showDots(this.view!.blue, this.view!.yellow);
   }
 
   /** Shows that a reward is new even if the number is the same as before. */
@@ -119,25 +136,37 @@ export class Board {
     this.timeLeft.style.transform = `scaleX(${left})`;
   }
 
-  /** A short text below the squares; `mood` decides its look. */
+  /** A short text below the arms; `mood` decides its look. */
   showNote(text: string, mood: "rule" | "hint" | "saving" | "trouble"): void {
     this.note.textContent = text;
     this.note.dataset.mood = mood;
   }
 
-  /** The rule of this dynamic, unless there is something more urgent to say. */
+  /** The rule of this block, or which arms are open if only some are, unless there is something more urgent to say. */
   showRule(): void {
-    this.showNote(this.parts.labels[`rule_${this.parts.dynamic}`], "rule");
+    const { layout, dynamic, labels, deadlineMs } = this.parts;
+    const { available } = this.view!;
+    const rule = ruleLabels(layout.kind, dynamic, deadlineMs !== null).map((name) => labels[name]).join(" ");
+    if (available?.length === 1) this.showNote(fill(labels.rule_one_open, { arm: this.speech.name(available[0]!) }), "rule");
+    else if (available && available.length < nArms(layout)) this.showNote(`${labels.rule_some_open} ${rule}`, "rule");
+    else this.showNote(rule, "rule");
   }
 
-  /** Whether the clock is running, a choice is being saved, or the block is paused. */
+  /** Why an arm cannot be chosen. */
+  whyNot(arm: number): string {
+    const { layout, dynamic, labels } = this.parts;
+    if (mayChoose(dynamic, this.view!.position, arm, layout)) return labels.hint_closed;
+    return layout.kind === "grid" ? labels.hint_unavailable : labels.hint_too_far;
+  }
+
+  /** Whether the clock is running, a choice is being saved or its outcome looked at, or the block is paused. */
   showPhase(phase: string): void {
     this.root.dataset.phase = phase;
   }
 
   showPause(shown: boolean): void {
     this.pause.hidden = !shown;
-    this.squares.grid.toggleAttribute("inert", shown);
+    this.field.arms.toggleAttribute("inert", shown);
     if (shown) this.resume.focus({ preventScroll: true });
   }
 
@@ -146,33 +175,37 @@ export class Board {
     this.status.textContent = text;
   }
 
-  /** Tells a screen reader something about a square. */
-  sayAt(label: string, square: number, values: Record<string, number> = {}): void {
-    this.say(this.at(label, square, values));
-  }
-
-  private at(label: string, square: number, values: Record<string, number> = {}): string {
-    const { column, row } = place(square, this.parts.shape);
-    const all = { ...values, column: column + 1, row: row + 1 };
-    const written = Object.entries(all).map(([name, value]) => [name, this.numbers.format(value)]);
-    return fill(label, Object.fromEntries(written));
-  }
-
-  private moveDot(dot: HTMLElement, square: number): void {
-    const { column, row } = place(square, this.parts.shape);
-    dot.style.transform = `translate(${column * 100}%, ${row * 100}%)`;
+  private moveDot(dot: HTMLElement, name: "blue" | "yellow" | "suggested", arm: number | null): void {
+    const { dataset } = this.field.arms;
+    dot.hidden = arm === null;
+    if (arm === null) delete dataset[name];
+    else {
+      dataset[name] = String(arm);
+      this.field.moveDot(dot, arm);
+    }
   }
 
   private panel(): HTMLElement {
+    // Where rewards are hidden there is nothing to show of them.
+    if (this.parts.rewards.kind === "hidden") return element("div", { class: "gb-panel" }, this.counter);
     const caption = element("div", { id: "reward-caption", class: "gb-caption" }, this.parts.labels.reward_caption);
     const box = element("div", { class: "gb-reward-box" }, caption, this.reward);
     return element("div", { class: "gb-panel" }, this.counter, box, this.points);
   }
 
-  private field(): HTMLElement {
+  private frame(): HTMLElement {
     const bar = element("div", { id: "time-bar", class: "gb-time-bar", "aria-hidden": "true" }, this.timeLeft);
-    const dots = element("div", { class: "gb-dots", "aria-hidden": "true", dir: "ltr" }, this.blue, this.yellow, this.ring);
-    const frame = element("div", { class: "gb-frame" }, this.squares.grid, dots, this.pause);
-    return element("div", { class: "gb-field" }, bar, frame);
+    const frame = element("div", { class: "gb-frame" }, ...this.field.layers, this.pause);
+    return element("div", { class: "gb-field" }, ...(this.parts.deadlineMs === null ? [] : [bar]), frame);
   }
+}
+
+function fieldOf({ layout, ...parts }: FieldParts): Field {
+  return layout.kind === "grid" ? new Squares({ ...parts, layout }) : new Arms({ ...parts, layout });
+}
+
+/** How wide and how high the arms are, in any unit. */
+function sides(layout: Layout): [number, number] {
+  if (layout.kind === "grid") return [layout.width, layout.height];
+  return layout.kind === "graph" ? [1, heightOf(layout)] : [layout.arms.length, 1];
 }

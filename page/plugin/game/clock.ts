@@ -23,14 +23,15 @@ export class Clock {
 
   constructor(private readonly parts: ClockParts) {}
 
-  /** Starts with the next frame, when earlier changes become visible; `up` is called once with the elapsed time. */
-  start(deadlineMs: number, up: (elapsedMs: number) => void): void {
+  /** Starts with the next frame, when earlier changes become visible; `up` is called once with the elapsed time, or never without a deadline. */
+  start(deadlineMs: number | null, up: (elapsedMs: number) => void): void {
     const round = ++this.round;
     this.startedAt = null;
     this.parts.show(1);
     const begin = () => {
       if (round !== this.round || this.startedAt !== null) return;
       this.startedAt = performance.now();
+      if (deadlineMs === null) return;
       this.wait(round, deadlineMs, up);
       this.draw(round, deadlineMs);
     };
@@ -47,6 +48,11 @@ export class Clock {
   /** Milliseconds since the start; 0 before. */
   elapsed(): number {
     return this.startedAt === null ? 0 : performance.now() - this.startedAt;
+  }
+
+  /** Whether it has started. */
+  get isRunning(): boolean {
+    return this.startedAt !== null;
   }
 
   private wait(round: number, deadlineMs: number, up: (elapsedMs: number) => void): void {

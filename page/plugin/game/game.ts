@@ -3,21 +3,24 @@
 import type { Block } from "../block";
 import { Adviser } from "./adviser";
 import { Board } from "./board";
-import type { Answer, Report } from "../choose";
+import type { Answer, Outcome, Report } from "../choose";
 import { Clock } from "./clock";
+import type { RobotsTurn } from "../robot";
 import { mayChoose } from "../rules";
 import { untilDone } from "../retry";
+import { Standing } from "./standing";
 
 export interface GameParts extends Block {
   later: (callback: () => void, ms: number) => unknown;
-  recorded: (report: Report, answer: Required<Answer>) => void;
+  /** A choice is recorded; `available` were the arms on offer. */
+  recorded: (report: Report, outcome: Outcome, available: readonly number[] | null) => void;
   /** The clock of a choice has started. */
-  started: (trial: number, position: number) => void;
+  started: (turn: RobotsTurn) => void;
   /** The block is over; with the error if a choice cannot be recorded at all. */
   over: (error: unknown) => void;
 }
 
-type Phase = "waiting" | "choosing" | "saving" | "over";
+type Phase = "waiting" | "choosing" | "saving" | "looking" | "over";
 
 /** Why the block is paused. "press": until the person presses the button. */
 export type PauseReason = "hidden" | "press" | "dialog";
@@ -26,39 +29,31 @@ const SAVING_NOTE_AFTER_MS = 400;
 const HINT_MS = 2500;
 /** A report with more clicks than this is refused by servers; further ones replace the last. */
 const MOST_CLICKS = 200;
+/** A second click this soon after a choice opened belongs to one before, as of a double click. */
+const DOUBLE_CLICK_MS = 500;
 
 export class Game {
   readonly board: Board;
   private readonly clock: Clock;
   private readonly adviser: Adviser;
+  private readonly at: Standing;
   private readonly pausedBy = new Set<PauseReason>();
   private phase: Phase = "waiting";
-  private trial: number;
-  private blue: number;
-  private yellow: number;
-  /** Where the yellow dot was when this choice began. */
-  private yellowAtFirst: number;
-  private reward: number | null;
-  private points: number;
   private clicks: [number, number][] = [];
   private byHand = 0;
   private pauses = 0;
 
   constructor(private readonly parts: GameParts) {
-    this.trial = parts.firstTrial;
-    this.blue = parts.position;
-    this.yellow = this.yellowAtFirst = parts.goal;
-    this.reward = parts.lastReward;
-    this.points = parts.points;
+    this.at = new Standing(parts);
     this.board = new Board({
       ...parts,
-      chosen: (square, byHand) => this.click(square, byHand),
+      chosen: (arm, byHand, clicks) => this.click(arm, byHand, clicks),
       resumed: () => this.resume("press"),
     });
     this.clock = new Clock({ later: parts.later, show: (left) => this.board.showTime(left) });
     this.adviser = new Adviser({
       ...parts,
-      show: (square) => this.board.showAdvice(square),
+      show: (arm) => this.board.showAdvice(arm),
       elapsed: () => this.clock.elapsed(),
       isOpen: () => this.phase === "choosing" && this.clicks.length === 0,
     });
@@ -67,9 +62,11 @@ export class Game {
   /** Shows the block in this element and starts its first clock. */
   begin(into: HTMLElement): void {
     into.append(this.board.root);
-    this.board.squares.moveCursor(this.blue, true);
+    this.board.field.moveCursor(this.at.blue, true);
     document.addEventListener("visibilitychange", this.visibilityChanged);
-    this.board.show(this.view());
+    this.board.show(this.at.view());
+    this.board.showRule();
+    if (this.at.available) this.board.say(this.board.speech.open(this.at.available));
     if (this.parts.startPaused) this.pause("press");
     if (this.parts.pauseWhenHidden && document.hidden) this.pause("hidden");
     this.startChoice();
@@ -90,7 +87,7 @@ export class Game {
     if (reason === "hidden") this.pausedBy.add("press");
     if (first) {
       this.pauses += 1;
-      this.parts.event("pause", null, this.trial);
+      this.parts.event("pause", null, this.at.trial);
       if (this.phase === "choosing") this.throwAway();
     }
     this.board.showPause(this.pausedBy.has("press"));
@@ -101,8 +98,8 @@ export class Game {
     if (!this.pausedBy.delete(reason) || this.phase === "over") return;
     this.board.showPause(this.pausedBy.has("press"));
     if (this.pausedBy.size > 0) return;
-    this.parts.event("resume", null, this.trial);
-    if (reason === "press") this.board.squares.moveCursor(this.blue, true);
+    this.parts.event("resume", null, this.at.trial);
+    if (reason === "press") this.board.field.moveCursor(this.at.blue, true);
     this.startChoice();
   }
 
@@ -123,9 +120,9 @@ export class Game {
     this.board.showPhase("choosing");
     this.clicks = [];
     this.byHand = 0;
-    this.clock.start(this.parts.deadlineMs, (elapsed) => void this.timeIsUp(elapsed));
-    this.adviser.begin(this.trial);
-    this.parts.started(this.trial, this.blue);
+    this.clock.start(this.parts.deadlineMs, (elapsed) => void this.take(elapsed));
+    this.adviser.begin(this.at.trial);
+    this.parts.started({ trial: this.at.trial, position: this.at.blue, available: this.at.available });
   }
 
   private throwAway(): void {
@@ -133,54 +130,64 @@ export class Game {
     this.adviser.end();
     this.board.showTime(1);
     this.clicks = [];
-    this.yellow = this.yellowAtFirst;
+    this.at.throwAway();
     this.phase = "waiting";
-    this.board.showDots(this.blue, this.yellow);
+    this.showDots();
     this.board.showPhase("paused");
   }
 
-  private click(square: number, byHand: boolean): void {
+  private click(arm: number, byHand: boolean, clicks: number): void {
     if (this.phase !== "choosing") return;
-    const { dynamic, shape, deadlineMs, labels } = this.parts;
+    const { dynamic, layout, deadlineMs } = this.parts;
     const elapsed = this.clock.elapsed();
     // Time is up, but the timer has not fired yet.
-    if (elapsed >= deadlineMs) return;
-    if (!mayChoose(dynamic, this.blue, square, shape)) {
-      this.hint(labels.hint_unavailable);
-      this.parts.event("unavailable", square, this.trial);
+    if (deadlineMs !== null && elapsed >= deadlineMs) return;
+    if (!mayChoose(dynamic, this.at.blue, arm, layout, this.at.available)) {
+      this.hint(this.board.whyNot(arm));
+      this.parts.event("unavailable", arm, this.at.trial);
       return;
     }
+    if (deadlineMs === null && (!this.clock.isRunning || (clicks > 1 && elapsed < DOUBLE_CLICK_MS))) return;
     if (this.clicks.length === MOST_CLICKS) this.clicks.pop();
-    this.clicks.push([square, rounded(elapsed)]);
+    this.clicks.push([arm, rounded(elapsed)]);
     if (byHand) this.byHand += 1;
-    this.yellow = square;
-    this.board.showDots(this.blue, square);
-    this.board.sayAt(labels.said_next, square);
+    this.at.click(arm);
+    this.showDots();
+    if (deadlineMs === null) {
+      this.clock.stop();
+      void this.take(elapsed);
+    } else this.board.say(this.board.speech.next(arm));
+  }
+
+  private showDots(): void {
+    const { blue, yellow } = this.at.view();
+    this.board.showDots(blue, yellow);
   }
 
   private hint(text: string): void {
     this.board.showNote(text, "hint");
     this.board.say(text);
-    const { trial } = this;
+    const { trial } = this.at;
     this.parts.later(() => {
-      if (this.trial === trial && this.phase === "choosing") this.board.showRule();
+      if (this.at.trial === trial && this.phase === "choosing") this.board.showRule();
     }, HINT_MS);
   }
 
-  private async timeIsUp(elapsed: number): Promise<void> {
+  /** Time is up or, without a deadline, an arm was clicked: the choice is recorded. */
+  private async take(elapsed: number): Promise<void> {
     this.phase = "saving";
     this.board.showPhase("saving");
     const report: Report = {
-      trial: this.trial,
-      position: this.blue,
+      trial: this.at.trial,
+      position: this.at.blue,
       goal: this.clicks.at(-1)?.[0] ?? null,
-      yellow: this.yellow,
+      yellow: this.at.yellow,
       clicks: this.clicks,
       by_hand: Math.min(this.byHand, this.clicks.length),
       elapsed_ms: rounded(elapsed),
       pauses: this.pauses,
       attempt: 1,
-      ...this.adviser.report(this.trial),
+      ...this.adviser.report(this.at.trial),
     };
     this.adviser.end();
     this.noteSaving(report.trial);
@@ -204,39 +211,56 @@ export class Game {
 
   private noteSaving(trial: number): void {
     this.parts.later(() => {
-      if (this.isSaving() && this.trial === trial) this.board.showNote(this.parts.labels.saving, "saving");
+      if (this.isSaving() && this.at.trial === trial) this.board.showNote(this.parts.labels.saving, "saving");
     }, SAVING_NOTE_AFTER_MS);
   }
 
   private noteTrouble(attempt: number): void {
-    this.parts.event("retry", attempt, this.trial);
+    this.parts.event("retry", attempt, this.at.trial);
     const text = this.parts.labels.connection_lost;
     this.board.showNote(text, "trouble");
     if (attempt === 1) this.board.say(text);
   }
 
   private record(report: Report, answer: Answer): void {
-    const { arm, reward } = answer;
-    const position = answer.position ?? arm;
-    const goal = answer.goal ?? arm;
-    const points = answer.points_block ?? this.points + reward;
-    this.parts.recorded(report, { arm, reward, position, goal, points_block: points });
-    this.blue = position;
-    this.yellow = this.yellowAtFirst = goal;
-    this.reward = reward;
-    this.points = points;
+    const offered = this.at.available;
+    const outcome = this.at.record(answer);
+    this.parts.recorded(report, outcome, offered);
     // A pause that began while the choice was being saved belongs to the next one.
     this.pauses = this.pausedBy.size > 0 ? 1 : 0;
     this.clicks = [];
-    const last = this.trial + 1 >= this.parts.nTrials;
-    if (!last) this.trial += 1;
-    this.board.show(this.view());
+    const said = this.board.speech.outcome(outcome.position, outcome.reward, outcome.foregone);
+    if (this.parts.deadlineMs === null) this.look(outcome, said);
+    else this.next(outcome, said);
+  }
+
+  /** With a deadline the next clock starts at once. */
+  private next({ available }: Outcome, said: string): void {
+    const { isLast } = this.at;
+    if (!isLast) this.at.open(available);
+    this.board.show(this.at.view());
+    if (said) this.board.flashReward();
+    this.board.showRule();
+    const open = !isLast && available ? this.board.speech.open(available) : "";
+    if (said || open) this.board.say(`${said} ${open}`.trim());
+    this.phase = "waiting";
+    if (isLast) this.end();
+    else this.startChoice();
+  }
+
+  /** Without one the outcome is looked at for a while; meanwhile nothing can be chosen, as by a double click. */
+  private look(outcome: Outcome, said: string): void {
+    const { trial, isLast } = this.at;
+    this.phase = "looking";
+    this.board.show(this.at.view());
+    this.board.showPhase("looking");
     this.board.flashReward();
     this.board.showRule();
-    this.board.sayAt(this.parts.labels.said_reward, position, { reward });
-    this.phase = "waiting";
-    if (last) this.end();
-    else this.startChoice();
+    this.board.say(said);
+    if (isLast) this.end();
+    else this.parts.later(() => {
+      if (this.phase === "looking" && this.at.trial === trial) this.next(outcome, "");
+    }, this.parts.outcomeMs);
   }
 
   private end(): void {
@@ -244,11 +268,6 @@ export class Game {
     this.board.showPhase("over");
     this.board.showPause(false);
     this.parts.later(() => this.parts.over(null), this.parts.afterLastMs);
-  }
-
-  private view() {
-    const { trial, blue, yellow, reward, points } = this;
-    return { trial, nTrials: this.parts.nTrials, blue, yellow, reward, points };
   }
 }
 

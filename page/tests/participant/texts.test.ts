@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { DEFAULT_LABELS, fill } from "../../plugin/labels";
+import { DEFAULT_LABELS, fill } from "../../plugin/words/labels";
 import { Texts } from "../../participant/texts";
 
 const page = process.cwd();

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import type { Grid } from "../../plugin/layout";
 import { choosable, mayChoose, nextTo, place, sampled } from "../../plugin/rules";
 
-const shape = { width: 10, height: 10 };
+const shape: Grid = { kind: "grid", width: 10, height: 10 };
 
 test("squares are numbered column by column from the left", () => {
   expect(place(37, shape)).toEqual({ column: 3, row: 7 });
-  expect(place(7, { width: 3, height: 4 })).toEqual({ column: 1, row: 3 });
+  expect(place(7, { height: 4 })).toEqual({ column: 1, row: 3 });
 });
 
 test("next to a square are itself and those that share a side", () => {

@@ -1,6 +1,7 @@
 import { initJsPsych } from "jspsych";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import GridBandit, { type Report } from "../../plugin/grid-bandit";
+import type { Grid } from "../../plugin/layout";
 import { nextTo } from "../../plugin/rules";
 import { ownNumber, setHidden, wait } from "./play-block";
 
@@ -11,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-const shape = { width: 10, height: 10 };
+const shape: Grid = { kind: "grid", width: 10, height: 10 };
 
 test.each(["data-only", "visual"] as const)("a robot plays a whole block: %s", async (mode) => {
   const jsPsych = initJsPsych();

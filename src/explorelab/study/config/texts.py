@@ -39,6 +39,13 @@ PLACEHOLDERS = (
 LATER = (
     "elsewhere_title", "elsewhere_text", "ready_advice", "ready_ring", "square_suggested", "said_suggested",
     "busy", "refused_link", "refused_step", "refused_unknown", "refused_other", "choose_language",
+    "ready_arms_travel", "ready_closed", "ready_time_arms", "ready_no_deadline", "ready_training_money",
+    "ready_task_money", "ready_hidden", "ready_training_hidden", "ready_task_hidden", "ready_foregone", "ready_goal",
+    "ready_advice_arms", "ready_keys_digits", "picture_label_plain", "money", "arms", "arms_digits", "arm", "arm_of",
+    "arm_joined", "arm_reward", "said_reward_at", "said_recorded_at", "said_next_at", "said_suggested_at",
+    "said_foregone", "said_open", "rule_squares_standard", "rule_squares_neighbour", "rule_arms_standard",
+    "rule_line_neighbour", "rule_graph_neighbour", "rule_arms_travel", "rule_no_click", "rule_no_click_stay",
+    "rule_no_deadline", "rule_one_open", "rule_some_open", "hint_too_far", "hint_closed", "paused_text_no_clock",
 )  # fmt: skip
 """Labels that studies made with earlier versions lack; those of the template are used instead, in English if need be."""
 

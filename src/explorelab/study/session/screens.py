@@ -83,6 +83,8 @@ class BlockShown(OnlyWithAdvice, Sent):
     dynamic: Literal["standard", "neighbour", "travel"]
     deadline_ms: int | None
     """Null: a choice is reported as soon as an arm is clicked."""
+    outcome_ms: int = 1000
+    """Without a deadline: how long an outcome is looked at before the next choice."""
     n_trials: int
     width: int
     height: int
@@ -90,8 +92,10 @@ class BlockShown(OnlyWithAdvice, Sent):
     rewards: RewardsShown = RewardsShown()
     foregone: bool = False
     """Whether the rewards of the other arms are shown too."""
+    closes: bool = False
+    """Whether arms are closed at some choices."""
     available: list[int] | None = None
-    """The arms that may be chosen next, whatever else the dynamic says; null for all."""
+    """The arms that may be chosen next, if the dynamic too lets them; null for all."""
     trial: int | None = None
     """The next choice, counted from 0; set only once the block has begun, like the fields below."""
     position: int | None = None
