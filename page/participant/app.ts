@@ -1,13 +1,14 @@
 /** What the page knows and does, between the server and what is shown. */
 
 import type { JsPsych } from "jspsych";
-import type { BlockShown, Choosing, State } from "../api";
+import type { BlockShown, Choosing, Leaving, MarksShown, PageShown, State } from "../api";
 import type { Advice } from "../plugin/game/adviser";
 import type { Answer, Game, Report } from "../plugin/grid-bandit";
 import { Api, ServerError } from "./participant-api";
 import { EventLog } from "./events";
 import { whatHappened } from "./refusals";
 import { PLAYED } from "./stages";
+import { forgetDraft } from "./screens/pages/draft";
 import { keepShown, shownBefore } from "./shown-advice";
 import type { Texts } from "./texts";
 
@@ -48,6 +49,11 @@ export class App {
     return this.state.block;
   }
 
+  get page(): PageShown {
+    if (!this.state.page) throw new Error(`no page at stage ${this.state.stage}`);
+    return this.state.page;
+  }
+
   /** What is to be shown: the server's stage, but instructions that have been read lead to the first block. */
   get screen(): string {
     return this.state.stage === "instructions" && this.hasReadInstructions ? "ready" : this.state.stage;
@@ -82,6 +88,19 @@ export class App {
       this.recoveries = 0;
     } catch (error) {
       await this.recover(error);
+    }
+  }
+
+  /** Leaves a page with its answers; what became of them, or null if the page was out of step with the server. */
+  async leavePage(report: Omit<Leaving, "epoch">): Promise<MarksShown | null> {
+    try {
+      const left = await this.api.page(report);
+      this.state = left.state;
+      this.recoveries = 0;
+      return left.marks;
+    } catch (error) {
+      await this.recover(error);
+      return null;
     }
   }
 
@@ -167,6 +186,7 @@ export class App {
     this.next = null;
     if (state) this.state = state;
     this.game?.stop();
+    forgetDraft();
     this.jsPsych?.abortExperiment();
   }
 

@@ -7,7 +7,7 @@ import { App } from "./app";
 import { finishedScreen } from "./screens/finished";
 import { browserKey, pilotKey, queryOf, randomHex } from "./identity";
 import { Notice } from "./screens/notice";
-import { elsewhere, errorScreen, takenOver, titledPage } from "./screens/sheets";
+import { elsewhere, errorScreen, screenedOut, takenOver, titledPage } from "./screens/sheets";
 import { PLAYED } from "./stages";
 import { beforeTexts, whatHappened } from "./refusals";
 import { Texts } from "./texts";
@@ -131,6 +131,7 @@ function lastPage(state: State): HTMLElement {
   const { texts } = app;
   const html = state.html[state.stage];
   switch (state.stage) {
+    case "screened": return screenedOut(state, texts);
     case "declined": return titledPage(html, texts.label("declined_title"));
     case "withdrawn": return titledPage(html, texts.label("withdrawn_title"));
     case "preview": return titledPage(html, texts.label("preview_title"));

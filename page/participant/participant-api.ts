@@ -1,6 +1,6 @@
 /** Asking the server: attempts, time limits, and errors that say whether another attempt makes sense. */
 
-import type { Advised, Arriving, Choosing, Chosen, Happened, Refusal, State, Texts, Told } from "../api";
+import type { Advised, Arriving, Choosing, Chosen, Happened, Leaving, Left, Refusal, State, Texts, Told } from "../api";
 import type { Answered, Asked, Path } from "../paths";
 import { untilDone } from "../plugin/retry";
 
@@ -74,6 +74,7 @@ export class Api {
   consent = (agreed: boolean, version: string): Promise<State> => this.step("/api/consent", { epoch: this.epoch, agreed, version });
   begin = (block: number): Promise<State> => this.step("/api/begin", { epoch: this.epoch, block });
   finish = (): Promise<State> => this.step("/api/finish", { epoch: this.epoch });
+  page = (report: Omit<Leaving, "epoch">): Promise<Left> => this.untilDone(() => this.once("/api/page", { epoch: this.epoch, ...report }));
   withdraw = (deleting: boolean): Promise<State> => this.step("/api/withdraw", { epoch: this.epoch, delete: deleting });
 
   /** One attempt to record a choice; the block itself attempts again, so that it can say so. */

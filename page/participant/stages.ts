@@ -2,4 +2,4 @@
 
 import type { Stage } from "../api";
 
-export const PLAYED: readonly Stage[] = ["consent", "instructions", "ready", "play", "debriefing"];
+export const PLAYED: readonly Stage[] = ["consent", "instructions", "ready", "play", "at_page", "debriefing"];

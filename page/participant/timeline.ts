@@ -6,6 +6,7 @@ import GridBandit, { type Answer, type Game, type Report } from "../plugin/grid-
 import { element } from "../plugin/dom";
 import type { App } from "./app";
 import { readyScreen } from "./screens/ready";
+import { pagePlugin } from "./screens/pages/page-screen";
 import { earnings, inAnyLanguage, writtenPage } from "./screens/sheets";
 import { PLAYED } from "./stages";
 
@@ -22,7 +23,7 @@ interface Button {
 /** The stages, each shown when it is its turn. */
 export function studyTimeline(app: App): TimelineArray {
   return [{
-    timeline: [consent(app), instructions(app), ready(app), play(app), debriefing(app)],
+    timeline: [consent(app), instructions(app), ownPage(app), ready(app), play(app), debriefing(app)],
     loop_function: () => PLAYED.includes(app.state.stage),
   }];
 }
@@ -38,6 +39,11 @@ function instructions(app: App): TimelineDescription {
   return textScreen(app, "instructions", () => writtenPage(app.state.html.instructions),
     () => [{ id: "continue", text: app.texts.label("continue"), main: true }],
     async () => app.instructionsWereRead());
+}
+
+/** One of the study's own pages. */
+function ownPage(app: App): TimelineDescription {
+  return { timeline: [{ type: pagePlugin(app) }], conditional_function: () => !app.isOver && app.screen === "at_page" };
 }
 
 function ready(app: App): TimelineDescription {

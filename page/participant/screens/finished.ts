@@ -4,6 +4,7 @@ import type { State } from "../../api";
 import { element } from "../../plugin/dom";
 import { earnings, heading } from "./sheets";
 import type { Texts } from "../texts";
+import { codeBox, wayBack } from "./way-out";
 
 export function finishedScreen(state: State, texts: Texts, query: Record<string, string>): HTMLElement {
   const sheet = element(
@@ -18,34 +19,6 @@ export function finishedScreen(state: State, texts: Texts, query: Record<string,
   if (submit_to && query.assignmentId) sheet.append(submitForm(submit_to, query.assignmentId, state, texts));
   else if (redirect) sheet.append(wayBack(redirect, texts));
   return sheet;
-}
-
-function codeBox(code: string, texts: Texts): HTMLElement {
-  const shown = element("code", { id: "completion-code", tabindex: 0 }, code);
-  const copied = element("span", { id: "copied", role: "status" });
-  const copy = element("button", { type: "button", id: "copy-code" }, texts.label("code_copy"));
-  copy.addEventListener("click", () => {
-    void copyText(code, shown).then(() => {
-      copied.textContent = texts.label("code_copied");
-    });
-  });
-  const line = element("div", { class: "code-line" }, shown, copy, copied);
-  return element("div", { class: "code-box" }, element("h2", {}, texts.label("code_title")), line);
-}
-
-async function copyText(text: string, shown: HTMLElement): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    // Not allowed in some frames: select the code, so that the person can copy it with two keys.
-    getSelection()?.selectAllChildren(shown);
-    document.execCommand("copy");
-  }
-}
-
-function wayBack(address: string, texts: Texts): HTMLElement {
-  const link = element("a", { id: "leave", class: "button main", href: address }, texts.label("leave"));
-  return element("div", {}, element("p", {}, texts.label("leave_text")), element("div", { class: "buttons" }, link));
 }
 
 /** MTurk takes an assignment back as a form with its name and at least one more field. */

@@ -2,6 +2,7 @@
 
 import type { State } from "../../api";
 import { element } from "../../plugin/dom";
+import { codeBox, wayBack } from "./way-out";
 import type { PageLabel, Texts } from "../texts";
 
 /** A page written by the researchers. */
@@ -60,6 +61,15 @@ export function takenOver(texts: Texts): HTMLElement {
 /** "Somebody has begun under this name elsewhere": nothing of theirs is shown. */
 export function elsewhere(texts: Texts): HTMLElement {
   return element("div", { class: "sheet" }, heading(texts.label("elsewhere_title")), element("p", {}, texts.label("elsewhere_text")));
+}
+
+/** "You cannot go on": a quiz was failed too often; with a code, if the study has one for that. */
+export function screenedOut(state: State, texts: Texts): HTMLElement {
+  const sheet = element("div", { class: "sheet screened" }, heading(texts.label("screened_title")), element("p", {}, texts.label("screened_text")));
+  const { code, redirect } = state.completion ?? { code: "", redirect: "" };
+  if (code) sheet.append(codeBox(code, texts));
+  if (redirect) sheet.append(wayBack(redirect, texts));
+  return sheet;
 }
 
 /** Something went wrong for good; `details` helps whoever looks into it. */

@@ -23,7 +23,7 @@ function made(answers: (() => Response)[]) {
 
 const failed = () => { throw new TypeError("Failed to fetch"); };
 const state: State = {
-  stage: "consent", epoch: 7, language: "en", direction: "ltr", consent_version: "v", html: {}, block: null, points: 0,
+  stage: "consent", epoch: 7, language: "en", direction: "ltr", consent_version: "v", html: {}, block: null, page: null, points: 0,
   payment: null, completion: null,
 };
 const arrived = () => json({ token: "secret", state, pilot: false } satisfies Arrived);

@@ -28,10 +28,9 @@ from explorelab.study.database.store import keep, open_store
 from explorelab.study.database.vitals import Vitals, notices
 from explorelab.study.database.waiting import LONGEST_WAIT_S, Load
 from explorelab.study.export.live.request_counts import RequestCounts
-from explorelab.study.server import failure_log
+from explorelab.study.server import failure_log, steady_clock
 from explorelab.study.server.limits.connections import write_seldom
 from explorelab.study.server.pulse import Pulse
-from explorelab.study.session import steady_clock
 from explorelab.study.session.participants import expired
 from tests.support.study.lab import Lab, Tab, in_play
 from tests.support.study.people_rows import Desk

@@ -18,10 +18,10 @@ from explorelab.study.config.design import Server
 from explorelab.study.database import tables
 from explorelab.study.database.store import Store, keep, open_store
 from explorelab.study.server.serve import begun
+from explorelab.study.server.steady_clock import ALIVE
 from explorelab.study.session.assignment import counts_of
 from explorelab.study.session.identity import code_of, token_for
 from explorelab.study.session.promises import check_promises
-from explorelab.study.session.steady_clock import ALIVE
 from tests.support.study.lab import Lab, Tab, in_play
 from tests.support.study.small_study import small_study
 

@@ -19,7 +19,7 @@ from explorelab.study.server.application import create_app
 from explorelab.study.server.context import Context
 from explorelab.study.server.pulse import VITALS
 from explorelab.study.server.reception import pilot_key_of
-from explorelab.study.session.steady_clock import ALIVE
+from explorelab.study.server.steady_clock import ALIVE
 from tests.support.study.small_study import small_study
 
 SCRIPT = "<script>alert(1)</script>"

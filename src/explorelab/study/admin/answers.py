@@ -39,8 +39,12 @@ class Totals(BaseModel):
     instructions: int
     training: int
     task: int
+    at_page: int
+    """At a page of the study's own."""
     debriefing: int
     finished: int
+    screened: int
+    """Has failed a quiz as often as one may."""
     declined: int
     withdrawn: int
     gone: int

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from explorelab.tasks import Task, grid, on_graph
 from explorelab.tasks.graphs import Moves
 from explorelab.tasks.noise import noise_kind
+
+if TYPE_CHECKING:
+    from explorelab.study.session.pages.page_types import Form, Page
 
 type Dynamic = Literal["standard", "neighbour", "travel"]
 
@@ -105,6 +108,10 @@ class Texts:
     labels: Mapping[str, str]
     title: str = ""
     """The study's title in this language; empty for the one in study.toml."""
+    more: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the study's own pages, Markdown by file."""
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    """The questions of the study's own pages, by file."""
 
 
 class BlockPlan(NamedTuple):
@@ -118,6 +125,8 @@ class BlockPlan(NamedTuple):
     n_trials: int
     advice: str = ""
     """The kind of advice given in it; "" if advice is no part of the study or of the block."""
+    page: int = 0
+    """On which of the pages of kind blocks it is played, from 0."""
 
 
 class Cell(NamedTuple):
@@ -136,6 +145,11 @@ class Cell(NamedTuple):
     def name(self) -> str:
         """The cell as one word, for tables and the database."""
         return "-".join(part for part in self if part)
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What the condition consists of, by name."""
+        return {name: value for name, value in self._asdict().items() if value}
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +177,8 @@ class Study:
     completion: Completion = field(default_factory=Completion)
     server: Server = field(default_factory=Server)
     advice: Advice | None = None
+    pages: tuple[Page, ...] = ()
+    """What people see between consent and debriefing; none for the usual course: instructions, then all blocks."""
     assessment: bool = True
     """Whether the researcher's page shows the companion's assessment of everyone who is playing."""
     database: str = "sqlite:///study.db"

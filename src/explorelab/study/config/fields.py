@@ -86,7 +86,7 @@ class TomlFile:
 class Table:
     """One table of a TOML file. Problems are noted, and a harmless value is returned so that reading can continue."""
 
-    def __init__(self, toml: TomlFile, title: str, at: tuple[str, ...], values: dict[str, Unchecked], there: bool) -> None:
+    def __init__(self, toml: TomlFile, title: str, at: KeyPath, values: dict[str, Unchecked], there: bool) -> None:
         self.toml = toml
         self.title = title
         self.at = at

@@ -15,11 +15,13 @@ from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Paym
 from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml
 from explorelab.study.config.landscapes import read_landscape
 from explorelab.study.config.shared_files import files_of
-from explorelab.study.config.texts import FILES, MOST_TITLE, TEXTS, in_language, is_language, read_languages
+from explorelab.study.config.texts import MOST_TITLE, STUDY, in_language, is_language, read_languages, texts_of
+from explorelab.study.session.pages.pages_table import TABLE as PAGES_TABLE
+from explorelab.study.session.pages.pages_table import check_conditions, read_pages
 
 TABLES = (
     "study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "advice", "assessment",
-    "database",
+    "database", PAGES_TABLE,
 )  # fmt: skip
 MOST_SQUARES = 2500
 MOST_CHOICES = 1000
@@ -37,7 +39,7 @@ def load_study(folder: Path) -> Study:
     toml = read_toml(folder / "study.toml", problems)
     settings = _settings(toml, folder) if toml is not None else {}
     languages = _languages(toml, folder) if toml is not None else ()
-    texts = read_languages(folder, languages, problems)
+    texts = read_languages(folder, languages, problems, settings.get("pages", ()))
     problems.raise_if_any()
     study = Study(**settings, texts=next(iter(texts.values())))
     assert toml is not None
@@ -54,7 +56,9 @@ def load_study(folder: Path) -> Study:
             f"{len(longest)}; use shorter names for timings and landscapes.",
         )
         problems.raise_if_any()
-    names = (FILES[0], *(f"{language}/{name}" for language in languages for name in TEXTS)) if languages else FILES
+    check_conditions(toml, study)
+    problems.raise_if_any()
+    names = (STUDY, *([f"{each}/{name}" for each in languages for name in texts_of(study.pages)] or texts_of(study.pages)))
     files = files_of(folder, names, toml.values["landscapes"], (group_file(toml.values), agent_file(toml.values)))
     versions = {language: in_language(replace(study, files=files), each) for language, each in texts.items()}
     usual = next(iter(versions.values()))
@@ -101,6 +105,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
         "task_landscapes": task.names("landscapes", "landscape", landscapes.values),
         "n_task_blocks": task.whole("blocks", 1, 2),
         "n_trials": n_trials,
+        "pages": read_pages(toml),
         "payment": _payment(toml),
         "completion": _completion(toml),
         "server": _server(toml),

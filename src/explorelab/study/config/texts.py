@@ -17,6 +17,8 @@ from explorelab._support.toml.toml_file import shown
 from explorelab.errors import unknown_name
 from explorelab.study.config.design import Payment, Study, Texts
 from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml
+from explorelab.study.session.pages.page_types import Page
+from explorelab.study.session.pages.pages_table import check_languages, read_contents
 from explorelab.study.session.stages import Stage
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -28,7 +30,8 @@ PAGES = tuple(stage.value for stage in Stage if stage.about.text)
 """Pages of a study, each a Markdown file of that name."""
 TEXTS = ("texts.toml", *(f"{page}.md" for page in PAGES))
 """What people read: in the study's folder or, if it has several languages, in a folder for each."""
-FILES = ("study.toml", *TEXTS)
+STUDY = "study.toml"
+FILES = (STUDY, *TEXTS)
 """The files of a study in one language."""
 PLACEHOLDERS = (
     "title", "width", "height", "n_squares", "n_blocks", "n_trials", "n_training", "n_training_trials",
@@ -46,6 +49,9 @@ LATER = (
     "said_foregone", "said_open", "rule_squares_standard", "rule_squares_neighbour", "rule_arms_standard",
     "rule_line_neighbour", "rule_graph_neighbour", "rule_arms_travel", "rule_no_click", "rule_no_click_stay",
     "rule_no_deadline", "rule_one_open", "rule_some_open", "hint_too_far", "hint_closed", "paused_text_no_clock",
+    "form_title", "quiz_title", "break_title", "score_title", "optional", "answer_needed", "answer_number", "answer_between",
+    "answer_at_least", "answer_at_most", "answer_whole", "answer_count", "answer_wrong", "quiz_wrong", "sent_back",
+    "read_again", "try_again", "break_clock", "break_free", "break_wait", "break_over", "screened_title", "screened_text",
 )  # fmt: skip
 """Labels that studies made with earlier versions lack; those of the template are used instead, in English if need be."""
 
@@ -56,21 +62,34 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&#!~|])")
 
 
-def read_texts(folder: Path, problems: Problems) -> Texts:
+def read_texts(folder: Path, problems: Problems, pages: tuple[Page, ...] = ()) -> Texts:
     """Labels and pages of a study, pages with their placeholders not yet filled."""
     toml = read_toml(folder / "texts.toml", problems)
     language, direction, labels = _labels(toml) if toml is not None else ("", "", {})
-    pages = {page: _page(folder / f"{page}.md", problems) for page in PAGES}
+    needed = texts_of(pages)
+    written = {page: _page(folder / f"{page}.md", problems) if f"{page}.md" in needed else "" for page in PAGES}
     title = "" if toml is None else _title(toml)
-    return Texts(language, "rtl" if direction == "rtl" else "ltr", pages, labels, title)
+    more, forms = read_contents(folder, pages, problems, _page)
+    return Texts(language, "rtl" if direction == "rtl" else "ltr", written, labels, title, more, forms)
 
 
-def read_languages(folder: Path, languages: Sequence[str], problems: Problems) -> dict[str, Texts]:
+def texts_of(pages: tuple[Page, ...]) -> tuple[str, ...]:
+    """The files that people read: with pages of its own, a study needs instructions only where it shows them."""
+    own = [page.file for page in pages if page.file]
+    usual = [name for name in TEXTS if not pages or name != f"{Stage.INSTRUCTIONS}.md"]
+    return tuple(dict.fromkeys([*usual, *own]))
+
+
+def read_languages(
+    folder: Path, languages: Sequence[str], problems: Problems, pages: tuple[Page, ...] = ()
+) -> dict[str, Texts]:
     """The texts of a study by language: those in its folder if it names none, otherwise those in the folder of each."""
     if not languages:
-        texts = read_texts(folder, problems)
+        texts = read_texts(folder, problems, pages)
         return {texts.language: texts}
-    found = {language: read_texts(folder / language, problems) for language in languages}
+    found = {language: read_texts(folder / language, problems, pages) for language in languages}
+    folders = {language: folder / language for language in found}
+    check_languages(folders, {language: texts.forms for language, texts in found.items()}, problems)
     for language, texts in found.items():
         if texts.language not in ("", "None", language):
             file = folder / language / "texts.toml"
@@ -172,8 +191,10 @@ def filled(study: Study) -> Texts:
     def value(found: re.Match[str]) -> str:
         return values[found[1]] if found[1] is not None else found[0][0]
 
-    pages = {page: _BRACES.sub(value, text) for page, text in study.texts.pages.items()}
-    return replace(study.texts, pages=pages)
+    pages, more = (
+        {page: _BRACES.sub(value, text) for page, text in texts.items()} for texts in (study.texts.pages, study.texts.more)
+    )
+    return replace(study.texts, pages=pages, more=more)
 
 
 def in_language(study: Study, texts: Texts) -> Study:

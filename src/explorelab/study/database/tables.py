@@ -86,6 +86,9 @@ people = Table(
     Column("first_session", String(128)),  # the platform's session as first seen: the other proof of being this person
     _changed(),
     Column("language", String(35)),  # in which they saw the study: as they wished until consent, then fixed
+    Column("path", Text),  # JSON: the study's own pages as promised at consent; NULL for the usual course
+    Column("step", Integer, nullable=False, server_default="0", default=0),  # the page of that path they are at, from 0
+    Column("step_at", Float),  # since when
     Index("people_stage", "stage", "pilot"),
 )  # fmt: skip
 
@@ -120,6 +123,9 @@ class Person(Protocol):
     browser: str | None
     first_session: str | None
     language: str | None
+    path: str | None
+    step: int
+    step_at: float | None
     changed: int
 
 
@@ -176,6 +182,46 @@ choices = Table(
     _changed(),
     UniqueConstraint("person", "block", "trial"),
 )  # fmt: skip
+
+visits = Table(
+    "visits", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("step", Integer, nullable=False),  # of the person's path, from 0
+    Column("page", String(64), nullable=False),  # the page's name
+    Column("kind", String(16), nullable=False),
+    Column("attempt", Integer, nullable=False),  # for which time it was shown, from 1
+    Column("shown_at", Float),
+    Column("left_at", Float, nullable=False),
+    Column("elapsed_ms", Float, nullable=False),  # since a page load showed it, by the browser's clock
+    Column("passed", Boolean),  # of a quiz: whether all answers were right
+    Column("n_wrong", Integer, nullable=False),  # answers that were not the expected ones
+    Column("epoch", Integer, nullable=False),
+    UniqueConstraint("person", "step", "attempt"),
+)  # fmt: skip
+"""The study's own pages that people have left."""
+
+answers = Table(
+    "answers", metadata,
+    Column("id", RowNumber, primary_key=True, autoincrement=True),
+    _person(),
+    Column("step", Integer, nullable=False),
+    Column("page", String(64), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("number", Integer, nullable=False),  # of the question on its page, from 0
+    Column("question", String(64), nullable=False),  # its name
+    Column("kind", String(16), nullable=False),
+    Column("text", Text, nullable=False),  # as it was shown
+    Column("answer", Text, nullable=False),  # JSON
+    Column("passed", Boolean),  # whether it was the expected one; NULL where any will do
+    Column("score", String(64), nullable=False),  # the sum that it counts in
+    Column("points", Float),  # what it counts there
+    Column("answered_ms", Float),  # when it was last changed, since a page load showed it
+    Column("received_at", Float, nullable=False),
+    _changed(),
+    UniqueConstraint("person", "step", "attempt", "question"),
+)  # fmt: skip
+"""What people answered to the questions of a page, one row for each, from when they left it."""
 
 events = Table(
     "events", metadata,

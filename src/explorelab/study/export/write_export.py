@@ -200,7 +200,7 @@ class _Export:
         for language, spoken in (study.versions or {"": study}).items():
             (self.folder / "materials" / language).mkdir(exist_ok=True)
             for name, text in sorted(spoken.texts.pages.items()):
-                if name != Stage.CONSENT:
+                if name != Stage.CONSENT and text:
                     self._text(str(Path("materials", language, f"{name}.md")), text)
         for name, data in sorted(study.files.items()):
             file = self.folder / "materials" / "study" / name

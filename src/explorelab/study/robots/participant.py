@@ -18,6 +18,7 @@ import numpy as np
 from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.choices.advice_given import LATE
 from explorelab.errors import ExplorelabError
+from explorelab.study.robots.page_answers import Answerer, random_answers
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
@@ -178,12 +179,15 @@ def hand(goal: int, allowed: np.ndarray, deadline_ms: float, rng: np.random.Gene
     return Decision(goal, [*clicks, (goal, round(float(times[1]), 1))])
 
 
-async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = None, speed: float = 1.0) -> State:
+async def take_part(
+    page: Page, player: Player, *, turn: asyncio.Lock | None = None, speed: float = 1.0, answerer: Answerer | None = None
+) -> State:
     """Play from where the server says this person is to the end; returns the last state.
 
     `turn` is held from arrival to consent, so that people arrive one after another. With a `speed` other than 1 the clock
-    runs that many times faster than it says.
+    runs that many times faster than it says. `answerer` answers the questions of pages; without one, answers are random.
     """
+    answers = answerer or random_answers(np.random.default_rng())
     async with turn or asyncio.Lock():
         state = await page.arrive()
         if state["stage"] == Stage.CONSENT:
@@ -194,10 +198,22 @@ async def take_part(page: Page, player: Player, *, turn: asyncio.Lock | None = N
             state = (await page.post("/api/begin", block=state["block"]["number"]))["state"]
         elif state["stage"] == Stage.PLAY:
             state = await play_block(page, player, state["block"], speed)
+        elif state["stage"] == Stage.PAGE:
+            state = await leave_page(page, state["page"], answers)
         elif state["stage"] == Stage.DEBRIEFING:
             state = (await page.post("/api/finish"))["state"]
         else:
             return state
+
+
+async def leave_page(page: Page, shown: JsonObject, answers: Answerer) -> State:
+    """Answer the questions of a page, and go on; returns the state after it."""
+    began = time.perf_counter()
+    given = answers(shown)
+    elapsed_ms = round(1e3 * (time.perf_counter() - began), 1)
+    report = {"step": shown["step"], "attempt": shown["attempt"], "answers": given, "elapsed_ms": elapsed_ms}
+    state: State = (await page.post("/api/page", **report))["state"]
+    return state
 
 
 async def _advice(page: Page, block: Block, trial: int, began: float, speed: float) -> JsonObject:

@@ -18,6 +18,7 @@ from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
 from explorelab.study.config.design import Study
 from explorelab.study.config.languages import LANG
+from explorelab.study.robots.page_answers import PASSES, Answerer, knowing_answers
 from explorelab.study.robots.participant import Block, Decision, Page, hand, take_part
 from explorelab.study.session.stages import Stage
 
@@ -31,6 +32,8 @@ SITUATED: Mapping[str, float] = {
 """The situated robots' parameters scatter around these values, for rewards of the paper's size."""
 FOLLOW = 0.5
 """The probability that a robot follows advice."""
+QUESTIONS = 1_000_003
+"""Instead of a block's number in the seed of what robots answer to questions."""
 SCATTER = 0.2
 """Standard deviation of the logarithm of every parameter."""
 
@@ -55,10 +58,14 @@ class Piloted(NamedTuple):
 class Robot:
     """An agent that plays: a mind to decide with and a hand to click with."""
 
-    def __init__(self, agent: Agent, study: Study, seed: Sequence[int], follow: float = FOLLOW) -> None:
+    def __init__(
+        self, agent: Agent, study: Study, seed: Sequence[int], follow: float = FOLLOW, passes: float = PASSES
+    ) -> None:
         from explorelab.study.robots.minds import Mind
 
         self._mind, self._study, self._seed, self._follow = Mind(agent, study), study, tuple(seed), follow
+        self.answer: Answerer = knowing_answers(study, np.random.default_rng([*seed, QUESTIONS]), passes)
+        """How it answers the questions of pages."""
         self._heading: int | None = None
         """The square that a traveller is on the way to; None if any square is reached at once."""
 
@@ -109,19 +116,22 @@ def run_pilot(
     speed: float | None = None,
     progress: bool | None = None,
     follow: float = FOLLOW,
+    passes: float = PASSES,
 ) -> Piloted:
     """Let robots take part in the study served at this address.
 
     `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
     situated. They wait for the clock as people do; with `speed` it runs that many times faster, and the server then doubts
-    their times. They follow advice with the probability `follow`. The same seed gives the same agents, and the same choices
+    their times. They follow advice with the probability `follow`, and answer a question that has a right answer rightly with
+    the probability `passes`. The same seed gives the same agents, and the same choices
     as long as rewards and advice are the same.
     """
     n, seed = checks.whole("people", people, at_least=1), checks.whole("seed", seed, at_least=0)
     fast = 1.0 if speed is None else float(checks.real("speed", speed, above=0))
     follow = float(checks.real("follow", follow, at_least=0, at_most=1))
     casts = cast(study, n, seed, agents)
-    robots = [Robot(agent, study, (seed, number), follow) for number, agent in enumerate(casts)]
+    passes = float(checks.real("passes", passes, at_least=0, at_most=1))
+    robots = [Robot(agent, study, (seed, number), follow, passes) for number, agent in enumerate(casts)]
     _warm_up(robots, study)
     try:
         return asyncio.run(_pilot(base_url, study, robots, [described(agent) for agent in casts], pilot_key, fast, progress))
@@ -248,10 +258,10 @@ async def _pilot(
 async def _to_the_end(page: Page, robot: Robot, turn: asyncio.Lock, speed: float) -> str:
     """Why the robot stopped early; empty if it did not."""
     try:
-        state = await take_part(page, robot, turn=turn, speed=speed)
+        state = await take_part(page, robot, turn=turn, speed=speed, answerer=robot.answer)
     except ExplorelabError as error:
         return str(error)
-    return "" if state["stage"] == Stage.FINISHED else f"the study ended for the robot at {state['stage']}"
+    return "" if state["stage"] in (Stage.FINISHED, Stage.SCREENED) else f"the study ended for the robot at {state['stage']}"
 
 
 async def _check_there(client: httpx.AsyncClient, base_url: str) -> None:

@@ -35,7 +35,7 @@ from explorelab.study.server.participant_routes import participant_router
 from explorelab.study.server.pulse import Pulse
 from explorelab.study.server.reception import Reception
 from explorelab.study.server.security_headers import headers_of
-from explorelab.study.session.steady_clock import told_clock
+from explorelab.study.server.steady_clock import told_clock
 
 log = logging.getLogger("explorelab.study")
 failures = logging.getLogger("explorelab.study.failures")

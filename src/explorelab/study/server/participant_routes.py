@@ -17,8 +17,17 @@ from explorelab.study.server import reception
 from explorelab.study.server.reception import Reception
 from explorelab.study.session import transactions
 from explorelab.study.session.choice_fields import Choosing
-from explorelab.study.session.questions import Advising, Arriving, Beginning, Consenting, FromPage, Telling, Withdrawing
-from explorelab.study.session.screens import Advised, Arrived, Chosen, Shown, Texts, Told
+from explorelab.study.session.questions import (
+    Advising,
+    Arriving,
+    Beginning,
+    Consenting,
+    FromPage,
+    Leaving,
+    Telling,
+    Withdrawing,
+)
+from explorelab.study.session.screens import Advised, Arrived, Chosen, Left, Shown, Texts, Told
 
 
 class Healthy(BaseModel):
@@ -101,6 +110,11 @@ async def choice(asked: Choosing, caller: Caller) -> Chosen:
     return chosen
 
 
+async def page(asked: Leaving, caller: Caller) -> Left:
+    """Leave a page of the study's own, with the answers to its questions; a repeated request gets the same answer."""
+    return await caller.write(transactions.leave, asked)
+
+
 async def advice(asked: Advising, caller: Caller) -> Advised:
     """The suggestion for a choice, if it is ready in time; nothing changes."""
     await caller.read(transactions.attend, asked)
@@ -130,6 +144,7 @@ ROUTES = (
     ("POST", "/consent", consent),
     ("POST", "/begin", begin),
     ("POST", "/choice", choice),
+    ("POST", "/page", page),
     ("POST", "/advice", advice),
     ("POST", "/events", tell),
     ("POST", "/finish", finish),

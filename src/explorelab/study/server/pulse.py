@@ -17,7 +17,7 @@ from explorelab.study.database.store import Store, keep
 from explorelab.study.database.tables import settings
 from explorelab.study.database.vitals import Told, notices
 from explorelab.study.export.live.request_counts import RequestCounts
-from explorelab.study.session.steady_clock import ALIVE, SteadyClock
+from explorelab.study.server.steady_clock import ALIVE, SteadyClock
 
 LOOK_S = 1.0
 SIGN_S = 10.0

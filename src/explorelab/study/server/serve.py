@@ -229,7 +229,7 @@ def begun(study: Study, folder: Path) -> str:
     from explorelab.study.database.claim import check_unserved
     from explorelab.study.database.sqlite_file import check_whole
     from explorelab.study.database.store import open_store
-    from explorelab.study.session.steady_clock import begin
+    from explorelab.study.server.steady_clock import begin
 
     store = open_store(study.database, folder)
     try:
@@ -248,7 +248,7 @@ def begun(study: Study, folder: Path) -> str:
 def opened(study: Study, folder: Path) -> Store:
     """The study's database, if the study keeps its word to the people in it."""
     from explorelab.study.database.store import open_store
-    from explorelab.study.session.steady_clock import told_clock
+    from explorelab.study.server.steady_clock import told_clock
 
     store = open_store(study.database, folder)
     try:

@@ -15,7 +15,8 @@ from explorelab.study.database.refusals import invalid, not_now, out_of_order
 from explorelab.study.database.tables import Block, Person, blocks, choices, people
 from explorelab.study.session.assignment import cell_named
 from explorelab.study.session.choice_fields import KEPT, Cell, ChoiceMade
-from explorelab.study.session.stages import UNDER_WAY, Stage
+from explorelab.study.session.pages.person_path import Onward, after_block
+from explorelab.study.session.stages import Stage
 from explorelab.study.session.terms import terms_of
 
 START = 1_000_000
@@ -44,7 +45,7 @@ _LAST = (
 )
 _POINTS = select(func.coalesce(func.sum(choices.c.reward), 0.0)).where(*_OF_BLOCK, choices.c.trial <= bindparam("of_trial"))
 _KEEP = insert(choices)
-_STATE = ("seen_at", "points", "begun", "block", "stage", "bonus")
+_STATE = ("seen_at", "points", "begun", "block", "stage", "bonus", "step", "step_at")
 _ADVANCE = (
     update(people).where(people.c.id == bindparam("of_person")).values({name: bindparam(f"new_{name}") for name in _STATE})
 )
@@ -116,15 +117,16 @@ def plans(study: Study, person: Person) -> tuple[BlockPlan, ...]:
 
 def begin(connection: Connection, study: Study, person: Person, number: int, now: float) -> None:
     """Begin a block with both dots on a random square; repeating this changes nothing."""
-    if person.stage not in UNDER_WAY:
-        raise not_now("Blocks are played between consent and debriefing.")
+    if not (Stage(person.stage).about.under_way and Stage(person.stage).about.block):
+        raise not_now("Blocks are played between consent and debriefing, when it is their turn.")
     if number == person.block and person.begun:
         return
     if number != person.block:
         raise out_of_order(f"The next block is number {person.block}, counted from 0, not {number}.")
     plan = plans(study, person)[number]
     start = start_square(person.seed, number, study.n_arms)
-    connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **plan._asdict()))
+    planned = {name: value for name, value in plan._asdict().items() if name in blocks.c}
+    connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **planned))
     _change(connection, person, stage=Stage.PLAY, begun=True, seen_at=now)
 
 
@@ -234,11 +236,20 @@ def _advance(
 ) -> None:
     """The person after a choice: perhaps at the end of a block, or of all of them."""
     over = trial + 1 == block.n_trials
-    last = over and block.number + 1 == len(plans(study, person))
-    bonus = terms_of(study, person).payment.bonus(points) if last else None
-    after = (now, points, not over, block.number + over, Stage.DEBRIEFING if last else Stage.PLAY, bonus)
+    to = _onward(connection, study, person, block.number) if over else Onward(Stage.PLAY, person.step, block.number)
+    bonus = terms_of(study, person).payment.bonus(points) if to.stage == Stage.DEBRIEFING else None
+    step_at = now if to.step != person.step else person.step_at
+    after = (now, points, not over, to.block, to.stage, bonus, to.step, step_at)
     new = {f"new_{name}": value for name, value in zip(_STATE, after, strict=True)}
     connection.execute(_ADVANCE, {"of_person": person.id, **new})
+
+
+def _onward(connection: Connection, study: Study, person: Person, number: int) -> Onward:
+    """Where someone is after a block."""
+    plan = plans(study, person)
+    if person.path is not None:
+        return after_block(connection, person, plan, number)
+    return Onward(Stage.DEBRIEFING if number + 1 == len(plan) else Stage.PLAY, person.step, number + 1)
 
 
 def points_of(connection: Connection, person: Person, number: int, until: int | None = None) -> float:

@@ -11,10 +11,23 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import elsewhere, no_token, not_now, out_of_order, taken_over
 from explorelab.study.database.store import remembered
-from explorelab.study.database.tables import Person, assessments, blocks, choices, consents, deletions, events, people
+from explorelab.study.database.tables import (
+    Person,
+    answers,
+    assessments,
+    blocks,
+    choices,
+    consents,
+    deletions,
+    events,
+    people,
+    visits,
+)
 from explorelab.study.session.assignment import assign
 from explorelab.study.session.choice_fields import Cell
 from explorelab.study.session.identity import Arrival, identity_of, keyed_identity, new_code, proven
+from explorelab.study.session.pages.leaving import enter
+from explorelab.study.session.pages.person_path import promised_path
 from explorelab.study.session.stages import ENDED, PLACE_OPEN, UNDER_WAY, Stage
 from explorelab.study.session.terms import offered
 
@@ -134,7 +147,13 @@ def consent(connection: Connection, study: Study, person: Person, agreed: bool, 
     if agreed:
         cell = assign(connection, study, person.pilot, now)
         plan = json.dumps([block._asdict() for block in study.plan(cell)])
-        _change(connection, person, stage=Stage.INSTRUCTIONS, cell=cell.name, plan=plan, terms=offered(study), seen_at=now)
+        path = promised_path(study, cell)
+        _change(
+            connection, person, stage=Stage.INSTRUCTIONS, cell=cell.name, plan=plan, terms=offered(study), path=path,
+            seen_at=now,
+        )  # fmt: skip
+        if path is not None:
+            enter(connection, study, _row(connection, person.id), now)
     else:
         # There is nothing to pay, so the platform's IDs need not be kept.
         _change(connection, person, stage=Stage.DECLINED, seen_at=now, **NAMELESS)
@@ -168,11 +187,11 @@ def erased(connection: Connection, person: Person, by: str, now: float) -> int:
     """Delete everything about a person but the bare row, which prevents taking part again; returns how many choices."""
     counted = select(func.count()).select_from(choices).where(choices.c.person == person.id)
     n_choices = int(connection.execute(counted).scalar_one())
-    for table in (choices, events, blocks, consents, assessments):
+    for table in (choices, events, blocks, visits, answers, consents, assessments):
         connection.execute(delete(table).where(table.c.person == person.id))
     _change(
         connection, person, stage=Stage.WITHDRAWN, cell=None, plan=None, terms=None, points=0.0, bonus=None, seed=0,
-        agent=None, block=0, begun=False, **NAMELESS,
+        agent=None, block=0, begun=False, path=None, step=0, step_at=None, **NAMELESS,
     )  # fmt: skip
     connection.execute(insert(deletions).values(at=now, by=by, n_choices=n_choices))
     return n_choices

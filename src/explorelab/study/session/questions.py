@@ -13,6 +13,11 @@ Click = Annotated[tuple[Number, Milliseconds], Strict(False)]
 """A square and when it was clicked, as a list of two because JSON has no tuples."""
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{32,64}$")]
 
+Name = Annotated[str, Field(max_length=64)]
+Written = Annotated[str, Field(max_length=20_000)]
+Given = Written | int | Annotated[float, Field(allow_inf_nan=False)] | Annotated[list[Written], Field(max_length=100)] | None
+"""An answer: text or an option, a number, several options, or none."""
+
 
 class Asked(BaseModel):
     """Fields of exactly these types, and no others."""
@@ -47,6 +52,17 @@ class Beginning(FromPage):
     """A request to begin a block."""
 
     block: Number
+
+
+class Leaving(FromPage):
+    """Someone has read a page of the study, or answered its questions, and goes on."""
+
+    step: Number
+    attempt: Annotated[int, Field(ge=1, le=1_000_000)]
+    answers: Annotated[dict[Name, Given], Field(max_length=100)] = {}
+    elapsed_ms: Milliseconds
+    times: Annotated[dict[Name, Milliseconds], Field(max_length=100)] = {}
+    """When each answer was last changed, since the page was shown."""
 
 
 class Advising(FromPage):

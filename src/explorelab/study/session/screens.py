@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from explorelab._support.written_numbers import JsonObject
 from explorelab.choices.advice_given import NONE
 from explorelab.study.advice.only_with_advice import OnlyWithAdvice
 from explorelab.study.config.design import Completion, Study
-from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import template_labels, texts_for
 from explorelab.study.database.tables import Person
 from explorelab.study.session import game
+from explorelab.study.session.pages.sent import Sent
+from explorelab.study.session.pages.shown_page import MarksShown, PageShown, html_of, page_shown, way_out
 from explorelab.study.session.participants import version_of
 from explorelab.study.session.stages import Stage
 from explorelab.study.session.terms import Terms, bonus_of, terms_of
-
-
-class Sent(BaseModel):
-    """An answer that is sent and described with all its fields, including those with their default value."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True, use_attribute_docstrings=True)
 
 
 class AdviceOffered(Sent):
@@ -54,11 +49,11 @@ class LayoutShown(Sent):
     width: int = 0
     """Of a grid, in squares."""
     height: int = 0
-    arms: list[ArmShown] = []
+    arms: list[ArmShown] = Field(default=[])
     """Of all others, one for each arm."""
-    places: list[tuple[float, float]] = []
+    places: list[tuple[float, float]] = Field(default=[])
     """Of a graph: where each arm is, from 0 to 1, from left to right and from top to bottom."""
-    edges: list[tuple[int, int]] = []
+    edges: list[tuple[int, int]] = Field(default=[])
     """Of a graph: the pairs of arms between which a line is drawn."""
 
 
@@ -132,8 +127,9 @@ class State(Sent):
     language: str
     direction: Literal["ltr", "rtl"]
     consent_version: str | None = None
-    html: dict[str, str] = {}
+    html: dict[str, str] = Field(default={})
     block: BlockShown | None = None
+    page: PageShown | None = None
     points: float | None = 0.0
     """Null while rewards of a block that counts are hidden."""
     payment: PaymentShown | None = None
@@ -185,6 +181,13 @@ class Advised(Sent):
     """To be reported with the choice, together with the advice."""
 
 
+class Left(Sent):
+    """A page that has been left: its answers are on disk."""
+
+    marks: MarksShown
+    state: State
+
+
 class Told(BaseModel):
     """How many events were new."""
 
@@ -208,22 +211,17 @@ class Texts(BaseModel):
     labels: Annotated[dict[str, str], Field(json_schema_extra=_with_names)]
 
 
-@lru_cache(maxsize=64)
-def _html(text: str) -> str:
-    return to_html(text)
-
-
 def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None = None) -> State:
     """A stage without personal data except the terms that its text may mention."""
     texts = study.texts if terms is None else texts_for(study, terms.payment)
     text = texts.pages.get(stage)
     return State(
         stage=stage, epoch=epoch, language=study.texts.language, direction=study.texts.direction,
-        html={} if text is None else {stage: _html(text)},
+        html={} if text is None else {stage: html_of(text)},
     )  # fmt: skip
 
 
-def state_of(connection: Connection, study: Study, person: Person) -> State:
+def state_of(connection: Connection, study: Study, person: Person, now: float) -> State:
     """What this person's page shows now."""
     study = study.speaking(person.language)
     stage = Stage.READY if person.stage == Stage.PLAY and not person.begun else Stage(person.stage)
@@ -234,12 +232,16 @@ def state_of(connection: Connection, study: Study, person: Person) -> State:
         state.consent_version = version_of(study.texts.pages[Stage.CONSENT])
     if stage.about.block:
         state.block = _block(connection, study, person)
+    if stage.about.page:
+        state.page = page_shown(connection, study, person, now)
     if stage.about.played:
         bonus, base = bonus_of(study, person), terms.payment.base
         total = round(base + bonus, 2)
         state.payment = PaymentShown(currency=terms.payment.currency, base=base, bonus=bonus, total=total)
     if stage == Stage.FINISHED:
         state.completion = _completion(terms.completion, person)
+    if stage == Stage.SCREENED and (code := way_out(person)):
+        state.completion = _completion(replace(terms.completion, code=code), person)
     return state
 
 

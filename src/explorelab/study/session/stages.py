@@ -17,6 +17,8 @@ class About(NamedTuple):
     """The page shows the study's text of this name, a Markdown file."""
     block: bool = False
     """The page is sent the current or next block."""
+    page: bool = False
+    """The page is sent one of the study's own pages."""
     place_open: bool = False
     """Not agreed yet: the place is not taken for others who come with the same ID."""
     under_way: bool = False
@@ -39,8 +41,10 @@ class Stage(StrEnum):
     INSTRUCTIONS = "instructions", About(text=True, block=True, under_way=True)
     READY = "ready", About(kept=False, block=True)  # kept as PLAY, with a block that has not begun
     PLAY = "play", About(block=True, under_way=True)
+    PAGE = "at_page", About(page=True, under_way=True)  # of a study with pages of its own, any of them but blocks
     DEBRIEFING = "debriefing", About(text=True, played=True)
     FINISHED = "finished", About(played=True, ended=True)
+    SCREENED = "screened", About(ended=True)  # has failed a quiz too often
     DECLINED = "declined", About(text=True, place_open=True, ended=True)
     WITHDRAWN = "withdrawn", About(text=True, ended=True)
     PREVIEW = "preview", About(kept=False, text=True)  # someone on MTurk only looks

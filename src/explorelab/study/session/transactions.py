@@ -15,8 +15,10 @@ from explorelab.study.database.tables import Person, events
 from explorelab.study.session import game, participants
 from explorelab.study.session.choice_fields import Choosing
 from explorelab.study.session.identity import Arrival
-from explorelab.study.session.questions import Beginning, Consenting, FromPage, Telling, Withdrawing
-from explorelab.study.session.screens import Chosen, State, bare_state, state_of
+from explorelab.study.session.pages import leaving
+from explorelab.study.session.pages.shown_page import marks_shown
+from explorelab.study.session.questions import Beginning, Consenting, FromPage, Leaving, Telling, Withdrawing
+from explorelab.study.session.screens import Chosen, Left, State, bare_state, state_of
 from explorelab.study.session.stages import Stage
 
 type Clock = Callable[[], float]
@@ -50,14 +52,24 @@ def attend(connection: Connection, study: Study, code: str, asked: FromPage, now
 def consent(connection: Connection, study: Study, code: str, asked: Consenting, now: Clock) -> State:
     """What to show after an answer to the consent text."""
     person = participants.found(connection, code, asked.epoch)
-    return state_of(connection, study, participants.consent(connection, study, person, asked.agreed, asked.version, now()))
+    at = now()
+    return state_of(connection, study, participants.consent(connection, study, person, asked.agreed, asked.version, at), at)
 
 
 def begin(connection: Connection, study: Study, code: str, asked: Beginning, now: Clock) -> State:
     """What to show once a block has begun."""
     person = participants.in_time(study, participants.found(connection, code, asked.epoch), now())
     game.begin(connection, study, person, asked.block, now())
-    return state_of(connection, study, participants.found(connection, code, asked.epoch))
+    return state_of(connection, study, participants.found(connection, code, asked.epoch), now())
+
+
+def leave(connection: Connection, study: Study, code: str, asked: Leaving, now: Clock) -> Left:
+    """What became of a page and its answers, and what to show next."""
+    person = participants.in_time(study, participants.found(connection, code, asked.epoch), now())
+    spoken = study.speaking(person.language)
+    marked = leaving.leave(connection, spoken, person, asked, now())
+    marks = marks_shown(spoken, person, asked.step, marked)
+    return Left(marks=marks, state=state_of(connection, study, participants.found(connection, code, asked.epoch), now()))
 
 
 def choose(connection: Connection, study: Study, code: str, asked: Choosing, now: Clock) -> Chosen:
@@ -66,7 +78,7 @@ def choose(connection: Connection, study: Study, code: str, asked: Choosing, now
     made = game.choose(connection, study, person, asked, now())
     following = None
     if made.n_left == 0:
-        following = state_of(connection, study, participants.found(connection, code, asked.epoch))
+        following = state_of(connection, study, participants.found(connection, code, asked.epoch), now())
     return Chosen(**made._asdict(), position=made.arm, state=following)
 
 
@@ -93,16 +105,19 @@ def tell(connection: Connection, study: Study, code: str, asked: Telling, now: C
 def finish(connection: Connection, study: Study, code: str, asked: FromPage, now: Clock) -> State:
     """What to show once the debriefing has been read."""
     person = participants.found(connection, code, asked.epoch)
-    return state_of(connection, study, participants.finish(connection, person, now()))
+    at = now()
+    return state_of(connection, study, participants.finish(connection, person, at), at)
 
 
 def withdraw(connection: Connection, study: Study, code: str, asked: Withdrawing, now: Clock) -> State:
     """What to show to someone who leaves, with or without their data."""
     person = participants.found(connection, code, asked.epoch)
-    return state_of(connection, study, participants.withdraw(connection, person, asked.delete, now()))
+    at = now()
+    return state_of(connection, study, participants.withdraw(connection, person, asked.delete, at), at)
 
 
 def _state_in_time(connection: Connection, study: Study, person: Person, now: Clock) -> State:
-    if participants.expired(person, study, now()):
+    at = now()
+    if participants.expired(person, study, at):
         return bare_state(study.speaking(person.language), Stage.EXPIRED, person.epoch)
-    return state_of(connection, study, person)
+    return state_of(connection, study, person, at)
