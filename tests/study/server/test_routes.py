@@ -101,7 +101,7 @@ def test_odd_text_in_addresses_and_headers_is_no_failure(target: Everything, odd
 
 def fine_bodies(target: Everything) -> dict[str, dict[str, Any]]:
     """A body that every route which takes one would accept."""
-    asked = ("state", "consent", "begin", "choice", "advice", "events", "finish", "withdraw")
+    asked = ("state", "consent", "begin", "choice", "page", "advice", "events", "finish", "withdraw")
     bodies = {f"/api/{path}": body_of(target.person, path) for path in asked}
     bodies["/api/events"]["events"] = [{"number": 0, "kind": "blur", "page_ms": 1.0}]
     bodies["/api/arrive"] = {"page": "0" * 32, "key": "1" * 64, "query": {"PROLIFIC_PID": "a", "x": "y", "agent": "z"}}

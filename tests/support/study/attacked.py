@@ -23,12 +23,13 @@ from explorelab.study.server.steady_clock import ALIVE
 from tests.support.study.small_study import small_study
 
 SCRIPT = "<script>alert(1)</script>"
-ASKED = ("state", "consent", "begin", "choice", "advice", "events", "finish", "withdraw")
+ASKED = ("state", "consent", "begin", "choice", "page", "advice", "events", "finish", "withdraw")
 MORE: dict[str, dict[str, Any]] = {
     "state": {},
     "consent": {"agreed": True, "version": ""},
     "begin": {"block": 0},
     "choice": {},
+    "page": {"step": 0, "attempt": 1, "answers": {}, "elapsed_ms": 1.0, "times": {}},
     "advice": {"block": 0, "trial": 0},
     "events": {"events": []},
     "finish": {},

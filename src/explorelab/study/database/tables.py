@@ -154,6 +154,7 @@ blocks = Table(
     Column("start", Integer, nullable=False),  # where both dots are at first
     Column("begun_at", Float, nullable=False),
     Column("advice", String(32), nullable=False, server_default=""),  # the kind of advice; "" if there is no such condition
+    Column("page", Integer, nullable=False, server_default="0"),  # on which of the pages of kind blocks, from 0
     UniqueConstraint("person", "number"),
 )  # fmt: skip
 

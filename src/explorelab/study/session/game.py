@@ -125,8 +125,7 @@ def begin(connection: Connection, study: Study, person: Person, number: int, now
         raise out_of_order(f"The next block is number {person.block}, counted from 0, not {number}.")
     plan = plans(study, person)[number]
     start = start_square(person.seed, number, study.n_arms)
-    planned = {name: value for name, value in plan._asdict().items() if name in blocks.c}
-    connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **planned))
+    connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **plan._asdict()))
     _change(connection, person, stage=Stage.PLAY, begun=True, seen_at=now)
 
 

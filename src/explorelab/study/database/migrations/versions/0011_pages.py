@@ -15,6 +15,7 @@ def upgrade() -> None:
     op.add_column("people", sa.Column("path", sa.Text()))
     op.add_column("people", sa.Column("step", sa.Integer(), nullable=False, server_default="0"))
     op.add_column("people", sa.Column("step_at", sa.Float()))
+    op.add_column("blocks", sa.Column("page", sa.Integer(), nullable=False, server_default="0"))
     op.create_table(
         "visits",
         sa.Column("id", number, primary_key=True, autoincrement=True),
@@ -58,5 +59,6 @@ def downgrade() -> None:
     """Forget them."""
     op.drop_table("answers")
     op.drop_table("visits")
+    op.drop_column("blocks", "page")
     for column in ("step_at", "step", "path"):
         op.drop_column("people", column)
