@@ -47,6 +47,12 @@ export function find(selector: string): HTMLElement {
 
 export const square = (number: number): HTMLElement => find(`.square[data-square="${number}"]`);
 export const dots = (): [number, number] => [Number(find("#grid").dataset.blue), Number(find("#grid").dataset.yellow)];
+/** The element of an arm that is no square, and the arms on which both dots are (null: on none). */
+export const arm = (number: number): HTMLElement => find(`[data-arm="${number}"]`);
+export const marked = (): (number | null)[] => ["blue", "yellow"].map((dot) => {
+  const on = find(`.gb-${dot}`);
+  return on.hidden ? null : Number(on.closest<HTMLElement>("[data-arm]")!.dataset.arm);
+});
 export const wait = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 /** As if the person turned to another tab, or came back. */

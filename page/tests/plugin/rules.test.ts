@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Grid } from "../../plugin/layout";
+import type { Grid, Layout } from "../../plugin/layout";
 import { choosable, mayChoose, nextTo, place, sampled } from "../../plugin/rules";
 
 const shape: Grid = { kind: "grid", width: 10, height: 10 };
@@ -47,4 +47,28 @@ test("of two ways the one over the lower number is taken, as on the server", () 
   expect(sampled("travel", 55, 44, shape)).toBe(45);
   expect(sampled("travel", 55, 64, shape)).toBe(54);
   expect(sampled("travel", 55, 66, shape)).toBe(56);
+});
+
+const arms = (count: number) => Array.from({ length: count }, () => ({ label: "", colour: "", picture: "" }));
+const line: Layout = { kind: "line", arms: arms(5) };
+const graph: Layout = { kind: "graph", arms: arms(5), places: [], edges: [[0, 4], [4, 2], [1, 2], [0, 1], [1, 1]] };
+
+test("next to an arm are its neighbours on a line, those at its edges on a graph, and all buttons", () => {
+  expect([0, 2, 4].map((arm) => nextTo(arm, line))).toEqual([[0, 1], [1, 2, 3], [3, 4]]);
+  expect([0, 1, 3].map((arm) => nextTo(arm, graph))).toEqual([[0, 1, 4], [0, 1, 2], [3]]);
+  expect(nextTo(1, { kind: "buttons", arms: arms(3) })).toEqual([0, 1, 2]);
+});
+
+test("a walk takes a shortest way, over the lower number of two, and none where no way leads", () => {
+  expect(sampled("travel", 0, 3, line)).toBe(1);
+  expect(sampled("travel", 0, 2, graph)).toBe(1);
+  expect(sampled("travel", 4, 1, graph)).toBe(0);
+  expect(sampled("travel", 0, 3, graph)).toBe(0);
+});
+
+test("what is not on offer may not be chosen, whatever the rule", () => {
+  expect(choosable("standard", 0, line, [1, 3])).toEqual([1, 3]);
+  expect(choosable("neighbour", 0, line, [1, 3])).toEqual([1]);
+  expect(mayChoose("standard", 0, 2, line, [1, 3])).toBe(false);
+  expect(mayChoose("travel", 0, 3, line, [1, 3])).toBe(true);
 });

@@ -65,3 +65,21 @@ test("parameters that make no sense are named", async () => {
   await expect(run({ start: 100, means })).rejects.toThrow("from 0 to 99, got 100");
   await expect(run({ means: [1, 2] })).rejects.toThrow("expected 100 means");
 });
+
+const FOUR = { kind: "buttons", arms: ["a", "b", "c", "d"] };
+
+test.each(["data-only", "visual"] as const)("a robot chooses what is open, where there is no clock: %s", async (mode) => {
+  const jsPsych = initJsPsych();
+  const offers = [[0], [1, 2], null, [3], null, [0, 3]];
+  const block = { layout: FOUR, deadline_ms: null, outcome_ms: 10, n_trials: 6, means: [0, 100, 200, 300], offers, foregone: true };
+  void jsPsych.simulate([{ type: GridBandit, ...block }], mode);
+  await wait(6 * 1000 + 1500);
+  const data = jsPsych.data.get().values()[0]!;
+  expect(data).toMatchObject({ complete: true, missed: Array(6).fill(false), overrun_ms: Array(6).fill(null), available: offers, layout: "buttons", n_arms: 4 });
+  data.arm.forEach((arm: number, trial: number) => {
+    expect(offers[trial] ?? [0, 1, 2, 3]).toContain(arm);
+    expect(Math.round(data.reward[trial] / 100)).toBe(arm);
+    expect(data.foregone[trial]).toHaveLength(4);
+    expect(data.foregone[trial][arm]).toBe(data.reward[trial]);
+  });
+});

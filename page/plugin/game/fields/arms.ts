@@ -12,6 +12,8 @@ import { GraphShape } from "./graph-shape";
 const LONGEST_INSIDE = 3;
 /** A longer line stands upright on a phone. */
 const LONGEST_LYING = 8;
+/** More arms than this are small. */
+const MANY = 12;
 
 export class Arms implements Field {
   readonly arms: HTMLElement;
@@ -98,6 +100,7 @@ export class Arms implements Field {
     const numbers = { wide, tall, "wide-rows": Math.ceil(total / wide), "tall-rows": Math.ceil(total / tall) };
     for (const [name, value] of Object.entries(numbers)) this.arms.style.setProperty(`--gb-${name}`, String(value));
     this.arms.classList.toggle("gb-upright", total > LONGEST_LYING);
+    this.arms.classList.toggle("gb-many", total > MANY);
   }
 
   private target(key: string, from: number): number | null {
