@@ -73,14 +73,14 @@ describe.each(CASES)("%s", (kind, layout) => {
     expect(reports[0]).toMatchObject({ trial: 0, goal: 3, clicks: [[3, reports[0]!.elapsed_ms]] });
     expect(reports[0]!.elapsed_ms).toBeGreaterThan(4900);
     expect([marked(), find("#reward").textContent, find("#counter").textContent]).toEqual([[3, null], "30", "Choice 1 of 2"]);
-    expect(arm(3).querySelector(".gb-written")!.textContent).toBe("30");
+    expect(arm(3).querySelector<HTMLElement>(".gb-written")!.dataset.text).toBe("30");
     arm(0).click();
     await wait(780);
     arm(0).click();
     expect(reports).toHaveLength(1);
     await wait(60);
     expect(find("#counter").textContent).toBe("Choice 2 of 2");
-    expect(arm(3).querySelector(".gb-written")!.textContent).toBe("");
+    expect(arm(3).querySelector<HTMLElement>(".gb-written")!.dataset.text).toBe("");
     arm(0).click();
     await wait(1300);
     expect(data()).toMatchObject({ arm: [3, 0], overrun_ms: [null, null], missed: [false, false], complete: true });
@@ -169,7 +169,7 @@ describe.each(CASES)("%s", (kind, layout) => {
     });
     arm(1).click();
     await wait(1);
-    expect([...document.querySelectorAll(".gb-written")].map((written) => written.textContent)).toEqual(["7", "5", "", "-2.5", "0"]);
+    expect([...document.querySelectorAll<HTMLElement>(".gb-written")].map((written) => written.dataset.text)).toEqual(["7", "5", "", "-2.5", "0"]);
     expect(find("#status").textContent).toBe("Green: reward 5. The others: Red 7; Grey -2.5; Option 5 0.");
     expect(arm(3).getAttribute("aria-label")).toContain("reward -2.5");
     await wait(1100);

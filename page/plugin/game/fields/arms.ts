@@ -53,7 +53,7 @@ export class Arms implements Field {
     cell.setAttribute("aria-pressed", String(look.yellow));
     cell.classList.toggle("gb-here", look.blue);
     showState(cell, look);
-    this.written[arm]!.textContent = look.reward;
+    this.written[arm]!.dataset.text = look.reward;
     if (look.blue) this.graph?.standAt(arm);
   }
 
@@ -71,7 +71,8 @@ export class Arms implements Field {
 
   private made({ label, colour, picture }: Arm, number: number): HTMLElement {
     const { layout, speech } = this.parts;
-    const written = element("span", { class: "gb-written" });
+    // Drawn by the style sheet: the words on a button should be those that it is called by.
+    const written = element("span", { class: "gb-written", "data-text": "" });
     const marks = element("span", { class: "gb-marks" });
     const face = element("span", { class: "gb-face" });
     // Set as a property: whatever is no colour is ignored.
@@ -85,7 +86,7 @@ export class Arms implements Field {
     const cell = element("div", { class: `gb-arm ${look}`.trim(), role: "button", tabindex: -1, "data-arm": number });
     const inside = [face, written, marks];
     // Which digit chooses it, where that is not what is written on it.
-    if (name !== ownNumber && layout.arms.length <= 10) inside.push(element("span", { class: "gb-key" }, speech.number((number + 1) % 10)));
+    if (name !== ownNumber && layout.arms.length <= 10) inside.push(element("span", { class: "gb-key", "data-text": speech.number((number + 1) % 10) }));
     for (const each of inside) each.setAttribute("aria-hidden", "true");
     cell.append(...inside);
     this.written.push(written);

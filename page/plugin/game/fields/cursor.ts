@@ -45,7 +45,10 @@ export class Cursor {
 
   private pressed(event: KeyboardEvent): void {
     if (event.altKey || event.metaKey) return;
-    const { target, direct, chosen } = this.parts;
+    const { cells, target, direct, chosen } = this.parts;
+    // A screen reader may have put the focus on another arm than the keys did.
+    const focused = cells.indexOf(event.target as HTMLElement);
+    if (focused >= 0 && focused !== this.at) this.move(focused, false);
     const named = event.ctrlKey ? null : direct?.(event.key) ?? null;
     if (event.key === "Enter" || event.key === " " || named !== null) {
       event.preventDefault();

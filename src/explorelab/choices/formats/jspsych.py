@@ -17,12 +17,15 @@ from explorelab._support.counted import counted
 from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.choices.checks.column_names import COLUMNS, near
 from explorelab.choices.raw import Raw
+from explorelab.choices.table import Layout
 from explorelab.choices.task_file import DataTask, grid_layout
 from explorelab.errors import InputError
 
 PLUGIN = "grid-bandit"
 PER_CHOICE = ("trial", "arm", "goal", "reward", "missed", "elapsed_ms", "overrun_ms", "pauses", "attempts", "advised")
-"""Lists of the plugin's data with an entry for each choice."""
+"""Lists of the plugin's data with an entry for each choice; `available` is one more, written otherwise here."""
+OF_BLOCK = ("points", "complete", "width", "height", "layout", "n_arms")
+"""What the plugin's data say about a whole block; nothing of it is a condition."""
 OF_JSPSYCH = ("trial_type", "trial_index", "time_elapsed", "internal_node_id", "plugin_version")
 """What jsPsych adds to every object; nothing of it is a condition."""
 
@@ -99,10 +102,10 @@ def _called(trials: list[JsonObject]) -> str:
 
 def _of_plugin(people: list[list[JsonObject]], path: Path) -> Raw:
     rows: list[JsonObject] = []
-    shapes = set()
+    layouts = set()
     for who, trials in zip(_labels(people, path), people, strict=True):
         for block, one in enumerate((one for one in trials if one.get("trial_type") == PLUGIN), 1):
-            lists = {name: one[name] for name in PER_CHOICE if isinstance(one.get(name), list)}
+            lists = {name: one[name] for name in PER_CHOICE if isinstance(one.get(name), list)} | _offers(one)
             lengths = {name: len(values) for name, values in lists.items()}
             if not {"trial", "arm", "reward"} <= lists.keys() or len(set(lengths.values())) != 1:
                 raise InputError(
@@ -110,23 +113,37 @@ def _of_plugin(people: list[list[JsonObject]], path: Path) -> Raw:
                     f"got {', '.join(f'{name} of {n}' for name, n in lengths.items()) or 'none'}."
                 )
             same = {key: value for key, value in one.items() if _is_condition(key, value)}
-            shapes.add((one.get("width"), one.get("height")))
+            layouts.add(tuple(one.get(name) for name in ("width", "height", "layout", "n_arms")))
             rows += [
                 {"participant": who, "block": block, **dict(zip(lists, values, strict=True)), **same}
                 for values in zip(*lists.values(), strict=True)
             ]
     raw = _raw(rows, path)
     raw.notes.append(f"The file has jsPsych's data of the plugin {PLUGIN}: each of its trials is a block.")
-    width, height = shapes.pop() if len(shapes) == 1 else (None, None)
-    if isinstance(width, int) and isinstance(height, int):
-        raw.task = DataTask(grid_layout(width, height))
+    if len(layouts) == 1:
+        raw.task = _task(*layouts.pop())
     return raw
 
 
+def _offers(one: JsonObject) -> dict[str, list[Json]]:
+    """The arms on offer at each choice, as the column of that name has them."""
+    offers = one.get("available")
+    if not isinstance(offers, list):
+        return {}
+    return {"available": [" ".join(map(str, offer)) if isinstance(offer, list) else "" for offer in offers]}
+
+
+def _task(width: Json, height: Json, layout: Json, n_arms: Json) -> DataTask | None:
+    """The arms of blocks that all have the same."""
+    if isinstance(layout, str) and isinstance(n_arms, int):
+        return DataTask(Layout(n_arms, np.arange(n_arms, dtype=float)[:, None] if layout == "line" else None))
+    if isinstance(width, int) and isinstance(height, int):
+        return DataTask(grid_layout(width, height))
+    return None
+
+
 def _is_condition(key: str, value: Json) -> bool:
-    return key not in (*OF_JSPSYCH, *PER_CHOICE, "points", "complete", "width", "height") and isinstance(
-        value, str | int | float | bool
-    )
+    return key not in (*OF_JSPSYCH, *PER_CHOICE, *OF_BLOCK) and isinstance(value, str | int | float | bool)
 
 
 def _of_trials(people: list[list[JsonObject]], path: Path, columns: Mapping[str, str]) -> Raw:
