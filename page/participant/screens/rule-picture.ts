@@ -3,7 +3,7 @@
 import type { BlockShown } from "../../api";
 import { vector } from "../../plugin/dom";
 import { nArms, readLayout, type Arm, type Graph, type Grid, type Layout, type Point, type Row } from "../../plugin/layout";
-import { nextTo, place, squareAt, type Dynamic } from "../../plugin/rules";
+import { nextTo, place, sampled, squareAt, type Dynamic } from "../../plugin/rules";
 
 /** How many arms of a longer row are drawn. */
 const MOST_DRAWN = 6;
@@ -26,7 +26,7 @@ export function rulePicture(block: BlockShown, label: string): SVGElement {
   const { blue, yellow, way } = dotsOf(drawn.layout, block.dynamic);
   const closed = block.dynamic === "neighbour"
     ? (arm: number) => !nextTo(blue, drawn.layout).includes(arm)
-    : (arm: number) => block.closes && arm !== blue && arm !== yellow && arm % 3 === 2;
+    : (arm: number) => block.closes && arm === drawn.at.length - 1;
   if (drawn.layout.kind === "graph") svg.append(...edges(drawn.layout, drawn.at));
   drawn.at.forEach((_, arm) => svg.append(...armOf(drawn, arm, closed(arm))));
   if (way.length) svg.append(vector("path", { d: `M${way.map((arm) => drawn.at[arm]!.join(" ")).join(" L")}`, class: "way" }));
@@ -78,7 +78,15 @@ function dotsOf(layout: Layout, dynamic: Dynamic): { blue: number; yellow: numbe
   }
   const blue = dynamic === "neighbour" ? busiest(layout) : 0;
   const near = nextTo(blue, layout).filter((arm) => arm !== blue);
-  return { blue, yellow: dynamic === "neighbour" ? near[0] ?? blue : Math.min(total - 1, 2), way: [] };
+  const yellow = dynamic === "neighbour" ? near[0] ?? blue : Math.min(total - 1, 2);
+  return { blue, yellow, way: dynamic === "travel" ? walk(layout, blue, yellow) : [] };
+}
+
+/** The arms on the way from one to another. */
+function walk(layout: Layout, from: number, to: number): number[] {
+  const way = [from];
+  for (let at = from, next; (next = sampled("travel", at, to, layout)) !== at; at = next) way.push(next);
+  return way;
 }
 
 /** The arm with most others next to it, at which the rule is seen best. */
@@ -98,17 +106,25 @@ function armOf({ layout, at, size }: Drawn, arm: number, isClosed: boolean): SVG
     ? vector("circle", { cx: x, cy: y, r: size / 2, class: look })
     : vector("rect", { x: x - size / 2, y: y - size / 2, width: size, height: size, rx: layout.kind === "buttons" ? 0.12 : 0, class: look });
   if (layout.kind === "grid") return [box];
+  if (isClosed) return [box, hatch(x, y, size)];
   const shown: Arm = layout.arms[arm]!;
-  if (shown.colour && !isClosed) box.setAttribute("fill", shown.colour);
-  if (!shown.picture || isClosed) return [box];
+  if (shown.colour) box.setAttribute("fill", shown.colour);
+  if (!shown.picture) return [box];
   const inner = size * 0.7;
   return [box, vector("image", { href: shown.picture, x: x - inner / 2, y: y - inner / 2, width: inner, height: inner })];
+}
+
+/** Three lines across a closed arm. */
+function hatch(x: number, y: number, size: number): SVGElement {
+  const far = size * 0.3;
+  const lines = [[-far, 0, 0, -far], [-far * 0.8, far * 0.8, far * 0.8, -far * 0.8], [0, far, far, 0]] as const;
+  return vector("path", { d: lines.map(([a, b, c, d]) => `M${x + a} ${y + b} L${x + c} ${y + d}`).join(" "), class: "hatch" });
 }
 
 function dot({ layout, at, size }: Drawn, arm: number, name: "blue" | "yellow"): SVGElement {
   const [x, y] = at[arm]!;
   const isCorner = layout.kind === "buttons" || layout.kind === "graph";
-  const radius = (name === "blue" ? 0.35 : 0.18) * size * (isCorner ? 0.6 : 1);
+  const radius = (name === "blue" ? 0.35 : 0.18) * size * (layout.kind === "buttons" ? 0.6 : 1);
   const aside = isCorner ? size * 0.32 : 0;
   return vector("circle", { cx: x + aside, cy: y - aside, r: radius, class: name });
 }

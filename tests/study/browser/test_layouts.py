@@ -70,13 +70,17 @@ def test_axe_finds_no_barrier(browser: Browser, name: str, viewport: Any) -> Non
         show(page, LAYOUTS[name], **more)
         cell(page, 1).click()
         page.evaluate(AXE)
-        found = page.evaluate("async () => (await axe.run('.grid-bandit')).violations.map(v => v.id + ': ' + v.nodes[0].html)")
+        found = page.evaluate(
+            "async () => (await axe.run('.grid-bandit')).violations.map(v => v.id + ': ' + v.nodes[0].html)"
+        )
         assert found == [], more
     context.close()
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_mouse_finger_and_keys_choose_and_explorelab_reads_what_was_chosen(browser: Browser, tmp_path: Path, name: str) -> None:
+def test_mouse_finger_and_keys_choose_and_explorelab_reads_what_was_chosen(
+    browser: Browser, tmp_path: Path, name: str
+) -> None:
     layout = LAYOUTS[name]
     context = browser.new_context(viewport=PHONE, has_touch=True)
     page = context.new_page()
@@ -120,7 +124,12 @@ def test_arrows_lead_where_they_point(page: Page, direction: str) -> None:
         if name != "grid":  # whose squares are numbered from top to bottom
             assert np.argsort(middles[[0, 1], 0]).tolist() == order
         for start in range(min(n_arms(layout), 8)):
-            for key, (dx, dy) in {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "ArrowDown": (0, 1)}.items():
+            for key, (dx, dy) in {
+                "ArrowLeft": (-1, 0),
+                "ArrowRight": (1, 0),
+                "ArrowUp": (0, -1),
+                "ArrowDown": (0, 1),
+            }.items():
                 cell(page, start).focus()
                 page.keyboard.press(key)
                 to = int(page.evaluate("() => document.activeElement.dataset.arm ?? document.activeElement.dataset.square"))

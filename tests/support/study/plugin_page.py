@@ -30,7 +30,10 @@ TOWN: dict[str, Any] = {
 LAYOUTS: dict[str, dict[str, Any]] = {
     "grid": {"kind": "grid", "width": 10, "height": 10},
     "buttons": {"kind": "buttons", "arms": COLOURED},
-    "pictures": {"kind": "buttons", "arms": [{"picture": "data:image/gif;base64,R0lGODlhAQABAAAAACw=", "label": "Fox"}, "Owl"]},
+    "pictures": {
+        "kind": "buttons",
+        "arms": [{"picture": "data:image/gif;base64,R0lGODlhAQABAAAAACw=", "label": "Fox"}, "Owl"],
+    },
     "line": {"kind": "line", "arms": ["1", "2", "3", "4", "5", "6"]},
     "long line": {"kind": "line", "arms": [""] * 20},
     "graph": TOWN,
