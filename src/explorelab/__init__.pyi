@@ -28,6 +28,7 @@ from .recovery.designs import blank_choices
 from .recovery.latent import latent_variables
 from .recovery.model_recovery import recover_models
 from .recovery.parameter_recovery import recover_parameters
+from .recovery.planning.plan import plan
 from .recovery.predictive import predictive_check
 from .recovery.simulated_choices import simulate_choices
 from .regret.forms import fit_regret_curves
@@ -75,6 +76,7 @@ __all__ = [
     "loo",
     "loo_by_block",
     "parameter",
+    "plan",
     "predictive_check",
     "read_choices",
     "recover_models",

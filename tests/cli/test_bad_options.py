@@ -33,6 +33,7 @@ WORK: dict[str, list[str]] = {
     "latent": ["choices.csv", "--fit", "nowhere.nc", "--out", "latent.csv"],
     "loo": ["choices.csv", "--fit", "nowhere.nc"],
     "phenotypes": [*PEOPLE, "--bootstrap", "0"],
+    "plan": ["--means", "0,1", "-T", "3", "--agent", "nobody", "--recover", "win_stay"],
     "population": ["--out", "nowhere/at/all", "--people", "3"],
     "predict": ["choices.csv", "--fit", "nowhere.nc"],
     "recover": ["--data", "choices.csv", "--agent", "nobody"],

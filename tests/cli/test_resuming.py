@@ -23,6 +23,10 @@ COMMANDS: dict[str, tuple[object, ...]] = {
     "fit": ("fit", "people.csv", "--agent", AGENT, "--method", "em", *STARTS, "--out", "fit.nc", "--csv", "fit.csv"),
     "compare": ("compare", "people.csv", "--agents", f"random-choice,{AGENT}", *STARTS, "--out", "compared.nc"),
     "recover": ("recover", "--data", "people.csv", "--agent", AGENT, "--n", 5, *STARTS, "--out", "recovered.nc"),
+    "plan": (
+        "plan", "--means", "0,1", "-T", 8, "--agent", AGENT, "--effect", "win_stay", "--people", "6,8", "--n", 8,
+        "--no-false-alarms", "--starts", 2, "--out", "plan.nc", "--figure", "plan.svg",
+    ),
     "forecast": (
         "forecast", "people.csv", "--agent", AGENT, "--folds", 2, "--points", 8, "--csv", "nats.csv", "--figure", "nats.svg",
     ),

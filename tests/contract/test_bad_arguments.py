@@ -122,6 +122,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[A
         "with_points": ([TASK, (0, 10)], {}),
         "label_phenotypes": ([choices], {"bootstrap": 5, "progress": False}),
         "predictive_check": ([choices, None, fit], {"n_copies": 2, "progress": False}),
+        "plan": ([TASK, who], {"recover": "win_stay", "horizon": 4, "n_simulations": 8, **quick}),
         "profile": (["B"], {}),
         "read_choices": ([file], {}),
         "recover_models": ([choices, [who, "random-choice"]], {**quick, "n_data_sets": 1}),
@@ -149,7 +150,7 @@ FUNCTIONS = {
 BUILDERS = [name for name in FUNCTIONS if name.replace("_", "-") in xl.agents.AGENTS]
 WORK = (
     "assess", "companion", "forecast",
-    "compare", "cross_validate", "fit", "label_phenotypes", "latent_variables", "predictive_check", "recover_models",
+    "compare", "cross_validate", "fit", "label_phenotypes", "latent_variables", "plan", "predictive_check", "recover_models",
     "learn_prior", "recover_parameters", "simulate", "simulate_choices", "simulate_team",
 )  # fmt: skip
 

@@ -28,13 +28,14 @@ pytestmark = pytest.mark.quick_programs
 
 AGENT = "win-stay-lose-shift"
 OWN = Path(__file__).parents[1] / "support" / "my_models.py"
+TASK = xl.tasks.bandit([0.0, 1.0])
 PLAIN: dict[str, Any] = {"n_starts": 2, "seed": 1, "progress": False}
 
 
 @cache
 def people() -> Choices:
     agent = xl.agents.win_stay_lose_shift()
-    everyone = population(agent, n=5, horizon=8, blocks=2, task=xl.tasks.bandit([0.0, 1.0]))
+    everyone = population(agent, n=5, horizon=8, blocks=2, task=TASK)
     # People differ in how much they played, which the arrays of a share must not depend on.
     return everyone.rows(np.arange(9))
 
@@ -57,6 +58,15 @@ EXAMPLES: dict[str, Callable[..., Any]] = {
     "recover_parameters": lambda folder, **how: xl.recover_parameters(people(), AGENT, n_people=5, **PLAIN, **how),
     "recover_models": lambda folder, **how: xl.recover_models(
         people(), ["random-choice", AGENT], n_data_sets=3, **PLAIN, **how
+    ),
+    "plan effect": lambda folder, **how: xl.plan(
+        TASK, AGENT, effect="win_stay", horizon=8, people=[6], n_simulations=8, false_alarms=False, **PLAIN, **how
+    ),
+    "plan recover": lambda folder, **how: xl.plan(
+        TASK, AGENT, recover="win_stay", horizon=[8, 9], n_simulations=20, **PLAIN, **how
+    ),
+    "plan agents": lambda folder, **how: xl.plan(
+        TASK, agents=["random-choice", AGENT], horizon=8, people=[4], n_simulations=20, **PLAIN, **how
     ),
     "forecast": lambda folder, **how: xl.forecast(people(), AGENT, n_folds=2, n_points=8, seed=1, progress=False, **how),
     "write_report": _report,

@@ -156,6 +156,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "fit": ["choices.csv", "--starts", "1", "--out", "again.nc"],
     "forecast": ["choices.csv", "--folds", "2", "--points", "8", "--starts", "1"],
     "latent": [*FIT, "--out", "latent.csv"],
+    "plan": ["--means", "0,1,2", "-T", "8", "--n", "8"],
     "predict": [*FIT, "--copies", "2"],
     "recover": ["--data", "choices.csv", "--n", "4", "--starts", "1"],
     "report": ["choices.csv", "--quick", "--out", "report.html"],
@@ -164,8 +165,8 @@ ARGUMENTS: dict[str, list[str]] = {
     "team": ["--task", "task.toml", "--people", "em.nc", "--n", "2", "--horizon", "3", "--policies", "impersonal"],
 }
 """Arguments with which each command does little; a new command that takes an agent must be added."""
-BESIDE = {"report": ["--agents", "my_models.py:two_rates,my_models.py:loyal"]}
-"""Where one agent must be among several."""
+BESIDE = {"report": ["--agents", "my_models.py:two_rates,my_models.py:loyal"], "plan": ["--recover", "rate_up"]}
+"""Where one agent must be among several, or something is asked of it."""
 
 
 def with_agents() -> Iterator[tuple[str, str]]:

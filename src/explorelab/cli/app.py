@@ -13,12 +13,12 @@ from explorelab import __version__
 from explorelab.cli import (
     companion_commands,
     people_commands,
-    recovery_commands,
     simulation_commands,
     study_commands,
     team_command,
 )
 from explorelab.cli.options import whole_summaries
+from explorelab.cli.recovery import plan_command, recovery_commands
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
 app = typer.Typer(
@@ -76,6 +76,7 @@ def explorelab(
 simulation_commands.register(app)
 people_commands.register(app)
 recovery_commands.register(app)
+plan_command.register(app)
 companion_commands.register(app)
 team_command.register(app)
 study_commands.register(app)

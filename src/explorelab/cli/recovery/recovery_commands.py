@@ -23,7 +23,7 @@ from explorelab.cli.options import (
 from explorelab.cli.work_flags import WorkFlags, shared_work
 
 if TYPE_CHECKING:
-    from explorelab.cli.recovery_runs import Refit
+    from explorelab.cli.recovery.recovery_runs import Refit
 
 
 def register(app: typer.Typer) -> None:
@@ -63,7 +63,7 @@ def recover(
 ) -> None:
     """Simulate people with known parameters, refit them, and report how well parameters (or models) are recovered."""
     from explorelab.choices.reading import read_choices
-    from explorelab.cli import recovery_runs
+    from explorelab.cli.recovery import recovery_runs
 
     fit = recovery_runs.loaded(like)
     check_targets(out, figure=figure)
@@ -92,7 +92,7 @@ def predict(
 ) -> None:
     """Compare people with simulations at their fitted parameters: regret, phenotypes, repeats, distances moved."""
     from explorelab.choices.reading import read_choices
-    from explorelab.cli import recovery_runs
+    from explorelab.cli.recovery import recovery_runs
 
     tree = recovery_runs.loaded(fit)
     check_targets(out, figure=figure)
@@ -114,7 +114,7 @@ def latent(
 ) -> None:
     """Write the fitted agent's state before every trial: beliefs, limits, bonuses and choice probabilities."""
     from explorelab.choices.reading import read_choices
-    from explorelab.cli import recovery_runs
+    from explorelab.cli.recovery import recovery_runs
 
     tree = recovery_runs.loaded(fit)
     check_targets(out)
@@ -137,7 +137,7 @@ def loo(
 ) -> None:
     """Report how well a hierarchical fit predicts choices, blocks or people left out, without refitting (PSIS-LOO)."""
     from explorelab.choices.reading import read_choices
-    from explorelab.cli import recovery_runs
+    from explorelab.cli.recovery import recovery_runs
 
     tree = recovery_runs.loaded(fit)
     check_targets(out)
