@@ -61,7 +61,8 @@ def loosened(design: Design, spread: np.ndarray) -> np.ndarray:
 
 def no_more(spread: np.ndarray) -> np.ndarray:
     """The spread, no wider than it may be."""
-    sd = np.sqrt(np.diagonal(spread))
+    # With few points of few people, what they miss may leave a variance below 0 for a moment.
+    sd = np.sqrt(np.maximum(np.diagonal(spread), 0.0))
     if not (sd > MOST_SD).any():
         return spread
     share = np.minimum(1.0, MOST_SD / np.maximum(sd, 1e-300))
