@@ -1,6 +1,8 @@
 """Pictures of every screen of a study, on a desktop and on a phone, and how punctual deadlines are. Writes docs/study/.
 
-    python -m evaluations.screens [--choices 60] [--only participant researcher clock]
+    python -m evaluations.screens [--choices 60] [--only participant layouts researcher clock]
+
+Pictures of layouts are of the plugin alone, and go to docs/plugin/.
 
 The researcher's page is shown while robots play. The clock is measured in one block of that many choices of 1.5 s, from what
 the server stored (evaluations/screens.json).
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 from playwright.sync_api import Browser, Page  # noqa: E402
 
 from tests.support.study.browser import DESKTOP, PHONE, chromium, served, stage, wait_for_trial  # noqa: E402
+from tests.support.study.plugin_page import LAYOUTS, cell, show  # noqa: E402
 
 FOLDER = ROOT / "docs" / "study"
 ROBOTS = 5
@@ -86,6 +89,42 @@ def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> Non
     stranger.screenshot(path=FOLDER / f"{name}-elsewhere.png")
     stranger.context.close()
     context.close()
+
+
+def layouts(browser: Browser) -> None:
+    """The plugin alone: every layout that is no grid, and what may be shown of rewards and of arms on offer."""
+    euros = {"kind": "money", "currency": "EUR", "per_point": 0.01}
+    shown = {
+        "buttons": ("buttons", 1, {"foregone": True, "means": [31, 47, 12, 26]}),
+        "forced": (
+            "buttons",
+            None,
+            {"available": [2], "rewards": euros, "points": 340, "last_reward": 26, "language": "en-GB"},
+        ),
+        "line": ("line", 3, {"dynamic": "neighbour", "start": 2, "deadline_ms": 60_000, "last_reward": 20, "points": 20}),
+        "graph": ("graph", 1, {"dynamic": "neighbour", "means": [12] * 7}),
+        "grid": (
+            "grid",
+            36,
+            {"foregone": True, "means": [round(40 - (x - 3) ** 2 - (y - 5) ** 2) for x in range(10) for y in range(10)]},
+        ),
+    }
+    for name, (layout, clicked, block) in shown.items():
+        for screen, viewport in (("", {"width": 760, "height": 640}), ("-phone", PHONE)):
+            context = browser.new_context(viewport=viewport, has_touch=bool(screen), is_mobile=bool(screen))
+            page = context.new_page()
+            show(
+                page,
+                LAYOUTS[layout],
+                **{"deadline_ms": None, "outcome_ms": 60_000, "n_trials": 40, "first_trial": 9, **block},
+            )
+            if clicked is not None:
+                cell(page, clicked).click()
+            page.mouse.move(0, 0)
+            page.evaluate("() => document.activeElement.blur()")
+            page.wait_for_timeout(700)
+            page.screenshot(path=ROOT / "docs" / "plugin" / f"{name}{screen}.png")
+            context.close()
 
 
 def click_something(page: Page, dynamic: str) -> None:
@@ -160,13 +199,15 @@ def main() -> int:
     """Take the pictures and measure the clock."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--choices", type=int, default=60, help="how many choices the clock is measured on; 0: not at all")
-    parts = ("participant", "researcher", "clock")
+    parts = ("participant", "layouts", "researcher", "clock")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         if "participant" in given.only:
             participant(browser)
+        if "layouts" in given.only:
+            layouts(browser)
         if "researcher" in given.only:
             researcher(browser)
         if "clock" in given.only and given.choices:
