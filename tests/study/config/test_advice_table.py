@@ -85,7 +85,7 @@ def test_what_is_wrong_is_said_with_its_line(folder: Path, wrong: tuple[str, str
 def test_half_a_prior_is_none(folder: Path) -> None:
     change(folder, "# prior_mean = 40.0", "prior_mean = 40.0")
     assert problems(folder) == [
-        "my-study/study.toml, line 92: [advice] must have both prior_mean and prior_var or neither, got no prior_var."
+        "my-study/study.toml, line 93: [advice] must have both prior_mean and prior_var or neither, got no prior_var."
     ]
 
 

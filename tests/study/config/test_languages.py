@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from explorelab.errors import InputError
+from explorelab.study.config.checking.check_folder import check_folder
 from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
-from explorelab.study.config.text_warnings import text_warnings
 from explorelab.study.config.texts import ENGLISH, LANGUAGES, PAGES, TEMPLATES, template_labels
 
 pytestmark = pytest.mark.quick
@@ -92,7 +92,7 @@ def test_a_new_study_in_each_language_has_nothing_in_another(tmp_path: Path, lan
     assert study.texts.language == language
     assert study.languages == (language,)
     assert dict(study.texts.labels) == dict(template_labels(language))
-    assert text_warnings(study.texts) == []
+    assert [each for each in check_folder(tmp_path / "study").findings if each.level != "to fill in"] == []
     assert (study.title == "A game of squares") == (language == "en")
     assert ("advice" in (tmp_path / "study" / "study.toml").read_text(encoding="utf-8").split("[database]")[0]) == advice
     for page in ("consent", "instructions") if advice else ():

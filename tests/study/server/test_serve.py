@@ -17,10 +17,9 @@ from typer.testing import CliRunner
 from explorelab import InputError
 from explorelab.cli.app import app
 from explorelab.study.config.start_study import init_study
-from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import tables
 from explorelab.study.database.store import open_store
-from explorelab.study.server.serve import EACH_ITS_OWN, PASSWORD, bound, is_local, password_for, serve, unfinished
+from explorelab.study.server.serve import EACH_ITS_OWN, PASSWORD, bound, is_local, password_for, serve
 from tests.support.study.people_rows import PERSON
 from tests.support.study.postgres import Cluster
 from tests.support.study.server import Served, write_study
@@ -61,12 +60,11 @@ def test_a_password_has_no_default_and_is_not_short(tmp_path: Path, monkeypatch:
 
 def test_a_study_that_is_not_filled_in_does_not_go_public(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PASSWORD, "long enough")
-    left = unfinished(load_study(folder))
-    assert any(line.startswith("consent.md has") for line in left)
-    assert any(line.startswith("declined.md has 1 placeholder left, the first: [") for line in left)
-    assert any("CHANGE-ME" in line for line in left)
-    with pytest.raises(InputError, match="not ready for participants"):
-        serve(folder, host="0.0.0.0")
+    for where in ({"host": "0.0.0.0"}, {"public_url": "https://study.uni-bonn.de"}):
+        with pytest.raises(InputError, match="not ready for participants") as refused:
+            serve(folder, **where)
+        for said in ("consent.md, line 7: has", "declined.md, line 9: has 1 placeholder left, the first: [", "CHANGE-ME"):
+            assert said in str(refused.value)
 
 
 def test_a_port_in_use_is_one_sentence() -> None:

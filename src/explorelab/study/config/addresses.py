@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from explorelab._support.toml.toml_file import shown
@@ -12,6 +13,8 @@ from explorelab.study.config.fields import TomlFile
 
 DATABASE = "EXPLORELAB_DATABASE"
 """The environment variable that overrides the study's database."""
+DATABASE_FILE = "EXPLORELAB_DATABASE_FILE"
+"""The environment variable with the name of a file that holds the address, as containers and systemd hand secrets over."""
 
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|::1", re.IGNORECASE)
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -44,10 +47,24 @@ def database_of(toml: TomlFile, default: str) -> str:
     wrong = wrong_database(url) if url else ""
     if wrong:
         table.problem("url", wrong)
-    asked = os.environ.get(DATABASE, "").strip()
+    return _from_environment() or url
+
+
+def _from_environment() -> str:
+    """The address in the environment, or in the file that the environment names; empty if there is none."""
+    file = os.environ.get(DATABASE_FILE, "").strip()
+    asked, where = os.environ.get(DATABASE, "").strip(), f"the environment variable {DATABASE}"
+    if file and not asked:
+        where = f"{file}, which the environment variable {DATABASE_FILE} names,"
+        try:
+            asked = Path(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{where} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
+        if not asked:
+            raise InputError(f"{where} must hold the address of a database, got an empty file.")
     if asked and (wrong := wrong_database(asked)):
-        raise InputError(f"the environment variable {DATABASE} {wrong}")
-    return asked or url
+        raise InputError(f"{where} {wrong}")
+    return asked
 
 
 def wrong_database(url: str) -> str:

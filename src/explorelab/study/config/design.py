@@ -179,6 +179,8 @@ class Study:
     advice: Advice | None = None
     pages: tuple[Page, ...] = ()
     """What people see between consent and debriefing; none for the usual course: instructions, then all blocks."""
+    least_per_hour: float | None = None
+    """What the base payment should come to in an hour; `study check` says if it does not."""
     assessment: bool = True
     """Whether the researcher's page shows the companion's assessment of everyone who is playing."""
     database: str = "sqlite:///study.db"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from explorelab._support.checks import Unchecked, is_number
@@ -12,22 +12,32 @@ from explorelab._support.toml.toml_lines import KeyPath
 from explorelab.errors import InputError, unknown_name
 
 
+class WrongFilesError(InputError):
+    """The files of a study are wrong; the message has a line for each problem."""
+
+    def __init__(self, found: Sequence[tuple[Path, int | None, str]]) -> None:
+        super().__init__(
+            "\n".join(f"{file}, line {line}: {said}" if line else f"{file}: {said}" for file, line, said in found)
+        )
+        self.found = found
+        """File, line and sentence of each."""
+
+
 class Problems:
     """What is wrong in the files of a study."""
 
     def __init__(self) -> None:
-        self._found: dict[Path, list[tuple[int, str]]] = {}
+        self._found: dict[Path, list[tuple[int | None, str]]] = {}
 
     def add(self, file: Path, line: int | None, sentence: str) -> None:
         """Add a problem, with its line if there is one."""
-        where = f"{file}, line {line}" if line else f"{file}"
-        self._found.setdefault(file, []).append((line or 0, f"{where}: {sentence}"))
+        self._found.setdefault(file, []).append((line, sentence))
 
     def raise_if_any(self) -> None:
         """Raise all problems together, a line for each, in the order of the files and their lines."""
-        sentences = [sentence for found in self._found.values() for _, sentence in sorted(found, key=lambda one: one[0])]
-        if sentences:
-            raise InputError("\n".join(sentences))
+        found = [(file, *one) for file, those in self._found.items() for one in sorted(those, key=lambda one: one[0] or 0)]
+        if found:
+            raise WrongFilesError(found)
 
 
 def read_text(file: Path, problems: Problems) -> str | None:

@@ -107,6 +107,7 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
         "n_trials": n_trials,
         "pages": read_pages(toml),
         "payment": _payment(toml),
+        "least_per_hour": _least_per_hour(toml),
         "completion": _completion(toml),
         "server": _server(toml),
         "advice": read_advice(toml, folder, tasks, task, n_trials),
@@ -165,12 +166,17 @@ def _training(toml: TomlFile, deadlines: dict[str, int], landscapes: list[str]) 
 
 
 def _payment(toml: TomlFile) -> Payment:
-    table = toml.table("payment", known=("currency", "base", "per_point", "most"))
+    table = toml.table("payment", known=("currency", "base", "per_point", "most", "least_per_hour"))
     currency = table.text("currency", 100)
     if currency and not re.fullmatch(r"[A-Z]{3}", currency):
         table.problem("currency", f'must be three capital letters such as "USD", got {currency!r}.')
     base, per_point, most = (table.number(key, 0, MOST_MONEY) for key in ("base", "per_point", "most"))
     return Payment(currency, base, per_point, most)
+
+
+def _least_per_hour(toml: TomlFile) -> float | None:
+    table = toml.table("payment", needed=False)
+    return table.number("least_per_hour", 0, MOST_MONEY) if "least_per_hour" in table.values else None
 
 
 def _completion(toml: TomlFile) -> Completion:

@@ -15,11 +15,12 @@ import numpy as np
 from explorelab._support import checks
 from explorelab._support.progress import Progress
 from explorelab._support.written_numbers import Json, JsonObject
-from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError
+from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError, unknown_name
 from explorelab.study.config.design import Study
 from explorelab.study.config.languages import LANG
 from explorelab.study.robots.page_answers import PASSES, Answerer, knowing_answers
-from explorelab.study.robots.participant import Block, Decision, Page, hand, take_part
+from explorelab.study.robots.participant import Block, Decision, Page, Witness, hand, take_part
+from explorelab.study.robots.reader import Reader
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Piloted(NamedTuple):
     """Who played, one for each robot."""
     failures: tuple[str, ...]
     """Why robots stopped before the end."""
+    unread: tuple[str, ...] = ()
+    """What robots were shown that was not in their language."""
 
 
 class Robot:
@@ -117,24 +120,31 @@ def run_pilot(
     progress: bool | None = None,
     follow: float = FOLLOW,
     passes: float = PASSES,
+    languages: Sequence[str] = (),
 ) -> Piloted:
     """Let robots take part in the study served at this address.
 
     `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
     situated. They wait for the clock as people do; with `speed` it runs that many times faster, and the server then doubts
     their times. They follow advice with the probability `follow`, and answer a question that has a right answer rightly with
-    the probability `passes`. The same seed gives the same agents, and the same choices
-    as long as rewards and advice are the same.
+    the probability `passes`. They take the study's `languages` in turn, all of them unless some are named. The same seed gives
+    the same agents, and the same choices as long as rewards and advice are the same.
     """
     n, seed = checks.whole("people", people, at_least=1), checks.whole("seed", seed, at_least=0)
     fast = 1.0 if speed is None else float(checks.real("speed", speed, above=0))
     follow = float(checks.real("follow", follow, at_least=0, at_most=1))
+    for each in languages:
+        if each not in study.languages:
+            raise unknown_name("language", each, study.languages)
     casts = cast(study, n, seed, agents)
     passes = float(checks.real("passes", passes, at_least=0, at_most=1))
+    spoken = [language for language, _ in zip(cycle(languages or study.languages), casts, strict=False)]
     robots = [Robot(agent, study, (seed, number), follow, passes) for number, agent in enumerate(casts)]
     _warm_up(robots, study)
     try:
-        return asyncio.run(_pilot(base_url, study, robots, [described(agent) for agent in casts], pilot_key, fast, progress))
+        readers = map(Reader, spoken)
+        all_ = [_Cast(*each) for each in zip(robots, map(described, casts), readers, strict=True)]
+        return asyncio.run(_pilot(base_url, study, all_, pilot_key, fast, progress))
     except KeyboardInterrupt:
         raise InterruptedByUserError("interrupted; the choices made so far are stored.") from None
 
@@ -205,6 +215,15 @@ def _warm_up(robots: Sequence[Robot], study: Study) -> None:
             robot.learn(0, 0.0)
 
 
+class _Cast(NamedTuple):
+    """One robot of a pilot."""
+
+    robot: Robot
+    name: str
+    """Its agent and parameters."""
+    reader: Reader
+
+
 class _Tally:
     """What has been acknowledged so far."""
 
@@ -212,47 +231,58 @@ class _Tally:
         self.choices = self.missed = 0
         self._bar = bar
 
-    def __call__(self, path: str, body: Mapping[str, Json], answer: JsonObject) -> None:
-        if path == "/api/choice":
-            self.choices += 1
-            self.missed += body["goal"] is None
-            self._bar.advance()
+    def beside(self, reader: Reader) -> Witness:
+        """Count what is acknowledged to a robot, and let it read."""
+
+        def witness(path: str, body: Mapping[str, Json], answer: JsonObject) -> None:
+            reader(path, body, answer)
+            if path == "/api/choice":
+                self.choices += 1
+                self.missed += body["goal"] is None
+                self._bar.advance()
+
+        return witness
 
 
 async def _pilot(
-    base_url: str,
-    study: Study,
-    robots: Sequence[Robot],
-    names: Sequence[str],
-    pilot_key: str,
-    speed: float,
-    progress: bool | None,
+    base_url: str, study: Study, casts: Sequence[_Cast], pilot_key: str, speed: float, progress: bool | None
 ) -> Piloted:
     began = time.perf_counter()
-    n_choices = len(robots) * sum(block.n_trials for block in study.plan(study.cells[0]))
+    n_choices = len(casts) * sum(block.n_trials for block in study.plan(study.cells[0]))
     no_limit = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx.AsyncClient(base_url=base_url, limits=no_limit, timeout=30.0) as client:
         await _check_there(client, base_url)
+        await _read_labels(client, [each.reader for each in casts])
         with Progress("piloting", n_choices, progress) as bar:
             tally, turn = _Tally(bar), asyncio.Lock()
             pages = [
-                # In a study with several languages, robots take them in turn.
-                Page(client, secrets.token_hex(32), {"agent": name, LANG: lang}, pilot_key=pilot_key, witness=tally)
-                for name, lang in zip(names, cycle(study.languages), strict=False)
-            ]
-            one_by_one = (_to_the_end(page, robot, turn, speed) for page, robot in zip(pages, robots, strict=True))
+                Page(client, secrets.token_hex(32), {"agent": each.name, LANG: each.reader.language}, pilot_key=pilot_key,
+                     witness=tally.beside(each.reader))
+                for each in casts
+            ]  # fmt: skip
+            one_by_one = (_to_the_end(page, each.robot, turn, speed) for page, each in zip(pages, casts, strict=True))
             ends = await asyncio.gather(*one_by_one)
     failures = tuple(end for end in ends if end)
     return Piloted(
-        people=len(robots),
-        finished=len(robots) - len(failures),
+        people=len(casts),
+        finished=len(casts) - len(failures),
         choices=tally.choices,
         missed=tally.missed,
         retries=sum(page.n_retries for page in pages),
         seconds=time.perf_counter() - began,
-        agents=tuple(names),
+        agents=tuple(each.name for each in casts),
         failures=failures,
+        unread=tuple(dict.fromkeys(complaint for each in casts for complaint in each.reader.complaints())),
     )
+
+
+async def _read_labels(client: httpx.AsyncClient, readers: Sequence[Reader]) -> None:
+    """Give each robot the short texts in its language."""
+    told: dict[str, JsonObject] = {}
+    for reader in readers:
+        if reader.language not in told:
+            told[reader.language] = (await client.get("/api/texts", params={LANG: reader.language})).json()
+        reader.read_labels(told[reader.language])
 
 
 async def _to_the_end(page: Page, robot: Robot, turn: asyncio.Lock, speed: float) -> str:

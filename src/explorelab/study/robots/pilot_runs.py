@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from explorelab._support.counted import counted
@@ -15,18 +16,27 @@ from explorelab.study.server.serve import serving
 
 
 def pilot(
-    folder: Path, people: int, url: str, seed: int, follow: float | None = None, agents: Sequence[str] | None = None
+    folder: Path,
+    people: int,
+    url: str,
+    seed: int,
+    follow: float | None = None,
+    agents: Sequence[str] | None = None,
+    languages: Sequence[str] = (),
 ) -> str:
     """Run the robots and return a summary of what they did."""
     study, key = _key_of(folder)
     if follow is not None and study.advice is None:
         raise InputError(f"--follow is for studies with advice, but {folder / 'study.toml'} has no table [advice].")
     following = FOLLOW if follow is None else follow
+    run = partial(
+        run_pilot, study=study, people=people, seed=seed, pilot_key=key, agents=agents, follow=following, languages=languages
+    )
     if url:
-        done = run_pilot(url, study, people=people, seed=seed, pilot_key=key, agents=agents, follow=following)
+        done = run(url)
     else:
         with serving(folder, with_advice=True) as own:
-            done = run_pilot(own, study, people=people, seed=seed, pilot_key=key, agents=agents, follow=following)
+            done = run(own)
     return "\n".join(_summary(done))
 
 
@@ -57,4 +67,5 @@ def _summary(done: Piloted) -> list[str]:
         f"{done.missed} missed, {counted(done.retries, 'request')} retried."
     ]
     lines += [f"stopped early: {why}" for why in done.failures]
+    lines += [f"other language: {what}" for what in done.unread]
     return [*lines, "They are marked as pilots; to export them: explorelab study export FOLDER --pilots only"]

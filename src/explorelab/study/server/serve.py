@@ -7,7 +7,6 @@ import gc
 import ipaddress
 import logging
 import os
-import re
 import secrets
 import socket
 import sys
@@ -17,10 +16,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from urllib.parse import urlsplit
 
-from explorelab._support.counted import counted
 from explorelab.errors import InputError
-from explorelab.study.config.text_warnings import text_warnings
+from explorelab.study.config.checking.check_folder import look_through
+from explorelab.study.config.checking.findings import in_short
 from explorelab.study.server.built_pages import check_built
 from explorelab.study.server.public_address import below, parts_of
 
@@ -82,18 +82,6 @@ def password_for(host: str, file: Path | None) -> tuple[str, bool]:
     return secrets.token_urlsafe(12), True
 
 
-def unfinished(study: Study) -> list[str]:
-    """What is still to be filled in, one line for each file."""
-    left = [
-        f"{page}.md has {counted(len(found), 'placeholder')} left, the first: {found[0]}"
-        for page, text in study.texts.pages.items()
-        if (found := re.findall(r"\*\*(\[[^]\n]{3,}\])\*\*", text))
-    ]
-    if study.completion.code == "CHANGE-ME":
-        left.append("study.toml still contains the completion code CHANGE-ME")
-    return left
-
-
 def serve(
     folder: Path, host: str = "127.0.0.1", port: int = 8000, workers: int = 1, password_file: Path | None = None,
     public_url: str = "", allow_unfinished: bool = False, announce: Callable[[Links], None] = print,
@@ -109,8 +97,9 @@ def serve(
     password, made = password_for(host, password_file)
     origin, prefix = parts_of(public_url)
     proxies = trusted(trusted_proxies)
-    left = unfinished(study)
-    if left and not allow_unfinished and not is_local(host):
+    found = look_through(study, folder)
+    left = [str(each) for each in found if each.level == "to fill in"]
+    if left and not allow_unfinished and not (is_local(host) and is_local(urlsplit(origin).hostname or host)):
         raise InputError(
             "the study is not ready for participants: " + "; ".join(left) + ". (--allow-unfinished serves it anyway.)"
         )
@@ -119,8 +108,8 @@ def serve(
     if workers > 1 and dialect == "sqlite":
         raise InputError(f"SQLite has one writer, so --workers must be 1, got {workers}; several workers need PostgreSQL.")
     base = f"{origin}{prefix}" or f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    warned = [*left, *text_warnings(study.texts)]
-    announce(Links(f"{base}/", f"{base}/admin", password if made else None, warned, bool(public_url) and not proxies))
+    doubts = in_short(found, folder)
+    announce(Links(f"{base}/", f"{base}/admin", password if made else None, doubts, bool(public_url) and not proxies))
     # Every worker serves what was read here, even one started later, whatever the files say by then.
     served = partial(application, study, folder.resolve(), password, origin, prefix)
     how = {**settings_of_server(proxies), "host": host, "port": port, "workers": workers}

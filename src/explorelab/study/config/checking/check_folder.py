@@ -1,0 +1,117 @@
+"""Everything that is wrong or doubtful in a study's folder, and how long the study takes and what it pays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from explorelab._support.toml.toml_file import PlacedError, Toml, read_toml
+from explorelab.study.config.checking import left_open, markdown_checks, translation
+from explorelab.study.config.checking.findings import Finding, in_order
+from explorelab.study.config.checking.length import Length, lengths
+from explorelab.study.config.checking.pay import Pay, pay_of, too_little
+from explorelab.study.config.design import Study
+from explorelab.study.config.fields import WrongFilesError
+from explorelab.study.config.study_folder import load_study
+
+
+class Checked(NamedTuple):
+    """What was found in a study's folder; of one that cannot be read, only what keeps it from being read."""
+
+    findings: Sequence[Finding]
+    lengths: Sequence[Length] = ()
+    pay: Pay | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the study can be served to the public."""
+        return all(each.level == "doubtful" for each in self.findings)
+
+
+def check_folder(folder: Path) -> Checked:
+    """Look through a study's folder."""
+    try:
+        study = load_study(folder)
+    except WrongFilesError as error:
+        return Checked(
+            in_order(Finding(_named(file, folder), line, "wrong", "settings", said) for file, line, said in error.found)
+        )
+    takes = lengths(study)
+    return Checked(look_through(study, folder, takes), takes, pay_of(study, takes))
+
+
+def look_through(study: Study, folder: Path, takes: Sequence[Length] | None = None) -> list[Finding]:
+    """What is doubtful or to be filled in, in a study that can be read."""
+    return in_order([*_settings(study, folder, lengths(study) if takes is None else takes), *_texts(study, folder)])
+
+
+def _settings(study: Study, folder: Path, takes: Sequence[Length]) -> Iterator[Finding]:
+    toml = _toml(folder / "study.toml")
+    yield from left_open.leaving(study.completion, _line(toml, "completion", "code"))
+    yield from too_little(study, takes, _line(toml, "payment", "base"))
+    url = toml.values.get("database", {}).get("url", "") if toml is not None else ""
+    if isinstance(url, str) and "@" in url and ":" in url.rpartition("@")[0].partition("://")[2]:
+        sentence = "the database's address contains a password; set the environment variable EXPLORELAB_DATABASE instead"
+        yield Finding("study.toml", _line(toml, "database", "url"), "doubtful", "settings", sentence)
+    if study.versions:
+        yield from _forgotten(study, folder)
+
+
+def _forgotten(study: Study, folder: Path) -> Iterator[Finding]:
+    """Texts that nobody sees: folders of languages that study.toml does not name, and pages beside those folders."""
+    for file in sorted(folder.glob("*/texts.toml")):
+        if file.parent.name not in study.languages:
+            sentence = f"is not among [study] languages ({', '.join(study.languages)}), so nobody sees its texts"
+            yield Finding(f"{file.parent.name}/texts.toml", None, "doubtful", "language", sentence)
+    if (folder / "texts.toml").exists():
+        sentence = "is not used: the texts of a study in several languages are in a folder for each"
+        yield Finding("texts.toml", None, "doubtful", "language", sentence)
+
+
+def _texts(study: Study, folder: Path) -> Iterator[Finding]:
+    written = {}
+    for language in study.languages:
+        version = study.speaking(language)
+        within = f"{language}/" if _has_folder(folder, language) else ""
+        raw = written[language] = version.unfilled or version.texts
+        toml = _toml(folder / within / "texts.toml")
+        labels = toml.values.get("labels", {}) if toml is not None else {}
+        found = [
+            *left_open.to_fill_in(raw, within), *left_open.unfillable(raw, within), *left_open.without_contact(raw, within),
+            *markdown_checks.unseen(raw, within), *translation.untranslated(raw, within),
+            *translation.lacking(labels, language, f"{within}texts.toml"),
+        ]  # fmt: skip
+        yield from (each._replace(line=each.line or _line_of_label(toml, each)) for each in found)
+    if study.versions:
+        yield from translation.differing(written)
+
+
+def _has_folder(folder: Path, language: str) -> bool:
+    """Whether the texts in this language are in a folder of their own."""
+    return (folder / language / "texts.toml").is_file() and not (folder / "texts.toml").is_file()
+
+
+def _line_of_label(toml: Toml | None, found: Finding) -> int | None:
+    """The line of the first label that a finding names."""
+    if toml is None or not found.file.endswith("texts.toml"):
+        return None
+    words = set(re.findall(r"\w+", found.sentence))
+    lines = [toml.line_of(("labels", name)) for name in toml.values.get("labels", {}) if name in words]
+    return min((line for line in lines if line), default=None)
+
+
+def _toml(file: Path) -> Toml | None:
+    try:
+        return read_toml(file)
+    except PlacedError:
+        return None
+
+
+def _line(toml: Toml | None, *at: str) -> int | None:
+    return None if toml is None else toml.line_of(at)
+
+
+def _named(file: Path, folder: Path) -> str:
+    return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else str(file)

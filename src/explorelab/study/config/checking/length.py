@@ -1,0 +1,90 @@
+"""How long a study takes: the clocks of its blocks, and the time to read its pages."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from explorelab.study.config.checking.spoken import main_language
+from explorelab.study.config.design import BlockPlan, Cell, Study
+from explorelab.study.session.stages import Stage
+
+WORDS_PER_MINUTE: Mapping[str, int] = {"en": 228, "de": 179, "es": 218, "fr": 195}
+"""How fast adults read aloud, about as fast as texts are read with care: the International Reading Speed Texts
+
+(Trauzettel-Klosinski & Dietz 2012, doi:10.1167/iovs.11-8284).
+"""
+OTHER_WORDS_PER_MINUTE = 184
+"""The mean of the 17 languages in that study."""
+SIGNS_PER_MINUTE = 255
+"""Of Chinese and Japanese, which have no spaces between words."""
+UNTIMED_MS = 2000
+"""A choice without a deadline: about what people take in simple bandit tasks."""
+READ_BY_ALL = (Stage.CONSENT, Stage.INSTRUCTIONS, Stage.DEBRIEFING)
+BEFORE_A_BLOCK = (
+    "ready_title", "ready_time", "ready_no_click", "ready_choices", "ready_task_points", "ready_blue", "ready_yellow",
+    "ready_keys",
+)  # fmt: skip
+"""Labels that are read before every block, together with that of its dynamic."""
+
+_SIGNS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+class Length(NamedTuple):
+    """How long somebody takes."""
+
+    language: str
+    condition: str
+    playing_s: float
+    reading_s: float
+
+    @property
+    def minutes(self) -> float:
+        """From the first page to the last."""
+        return (self.playing_s + self.reading_s) / 60
+
+    @property
+    def rounded(self) -> int:
+        """Whole minutes, rounded up."""
+        return math.ceil(self.minutes)
+
+
+def lengths(study: Study) -> list[Length]:
+    """How long each condition takes in each language."""
+    return [one for language in study.languages for one in _in_language(study.speaking(language), language)]
+
+
+def _in_language(study: Study, language: str) -> Iterator[Length]:
+    pages_s = sum(reading_s(study.texts.pages[page], language) for page in READ_BY_ALL if page in study.texts.pages)
+    for cell in study.cells:
+        plan = study.plan(cell)
+        yield Length(
+            language, name_of(cell), playing_s(plan), pages_s + sum(_ready_s(study, each, language) for each in plan)
+        )
+
+
+def name_of(cell: Cell) -> str:
+    """The condition as one word."""
+    return cell.name
+
+
+def playing_s(plan: tuple[BlockPlan, ...]) -> float:
+    """How long the clocks of these blocks run."""
+    return sum(block.n_trials * (block.deadline_ms or UNTIMED_MS) for block in plan) / 1000
+
+
+def _ready_s(study: Study, block: BlockPlan, language: str) -> float:
+    """How long it takes to read what is shown before a block."""
+    labels = study.texts.labels
+    names = (*BEFORE_A_BLOCK, f"ready_{block.dynamic}")
+    return reading_s(" ".join(labels.get(name, "") for name in names), language)
+
+
+def reading_s(text: str, language: str) -> float:
+    """How long it takes to read a text."""
+    signs = len(_SIGNS.findall(text))
+    words = len(re.findall(r"[^\W_]+", _SIGNS.sub(" ", text)))
+    per_minute = WORDS_PER_MINUTE.get(main_language(language), OTHER_WORDS_PER_MINUTE)
+    return 60 * (words / per_minute + signs / SIGNS_PER_MINUTE)
