@@ -8,6 +8,7 @@ transactions may end in another order than they took their numbers: see `is_sett
 
 from __future__ import annotations
 
+import secrets
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, MetaData, Sequence, text
@@ -17,6 +18,11 @@ from sqlalchemy.sql.expression import ColumnElement
 SEQUENCE = "change_numbers"
 FEED = "feed"
 """The setting that names this run of numbers: restoring a backup goes back, so it begins another."""
+
+
+def new_feed() -> str:
+    """A name for another run of numbers, which tells those who follow that what they have read may be more than there is."""
+    return secrets.token_hex(4)
 
 
 def add_sequence(metadata: MetaData) -> None:

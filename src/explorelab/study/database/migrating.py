@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -12,6 +13,7 @@ from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, inspect, text
 
 from explorelab.errors import InputError
+from explorelab.study.database.refusals import Refused
 from explorelab.study.database.sqlite_file import RESTORE
 from explorelab.study.database.tables import metadata
 
@@ -35,14 +37,19 @@ def migrate(engine: Engine, to: str = "head") -> None:
         if to == "head" and form_of(connection) == newest():
             _check_tables(connection)
             return
-        settings = config()
-        settings.attributes["connection"] = connection
-        try:
-            command.upgrade(settings, to)
-        except CommandError as error:
-            raise InputError(
-                f"the database was written by another version of explorelab and cannot be opened by this one: {error}."
-            ) from None
+        upgrade(connection, to)
+
+
+def upgrade(connection: Connection, to: str = "head") -> None:
+    """Apply the migrations that are missing, in the transaction of this connection."""
+    settings = config()
+    settings.attributes["connection"] = connection
+    try:
+        command.upgrade(settings, to)
+    except CommandError as error:
+        raise InputError(
+            f"the database was written by another version of explorelab and cannot be opened by this one: {error}."
+        ) from None
 
 
 def _check_tables(connection: Connection) -> None:
@@ -63,6 +70,13 @@ def form_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
+def check_form(connection: Connection) -> None:
+    """Raise if another version of explorelab has changed the tables since they were opened."""
+    if form_of(connection) != newest():
+        raise Refused(503, "busy", "The database was changed by another version of explorelab: restart the server.", 30)
+
+
+@cache
 def newest() -> str | None:
     """The newest migration."""
     return ScriptDirectory.from_config(config()).get_current_head()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shutil
 import subprocess
 import tempfile
@@ -16,7 +15,7 @@ from typing import IO
 from sqlalchemy import URL, Engine
 
 from explorelab.errors import InputError
-from explorelab.study.database.change_numbers import FEED
+from explorelab.study.database.change_numbers import FEED, new_feed
 from explorelab.study.database.claim import STUDY, other_study
 from explorelab.study.database.tables import metadata
 
@@ -62,7 +61,7 @@ def _address(url: URL) -> str:
 
 def dump(url: URL, target: Path, whole: bool = True) -> None:
     """Write a consistent copy of the study's tables to a file; all must exist unless only remains of a study are saved."""
-    from explorelab.study.backup.backup import new_file
+    from explorelab.study.operation.backup import new_file
 
     tables = [f"--table={name}" for name in (*metadata.tables, "alembic_version")]
     with new_file(target) as made:
@@ -71,6 +70,13 @@ def dump(url: URL, target: Path, whole: bool = True) -> None:
         )
         if whole:
             checked(made, url)
+
+
+def set_aside(engine: Engine, aside: Path) -> str:
+    """Keep what is there of a study in a file; returns a line that says where."""
+    aside.parent.mkdir(mode=0o700, exist_ok=True)
+    dump(engine.url, aside, whole=False)
+    return f"\nThe previous database is kept as {aside}."
 
 
 def checked(file: Path, url: URL) -> None:
@@ -96,19 +102,14 @@ def restore(engine: Engine, name: str, file: Path, aside: Path) -> str:
         raise InputError(other_study(known, name, f"{file} is a backup of the study {known!r}"))
     if any(row[0] not in forms() for row in _rows(file, "alembic_version", url)):
         raise InputError(f"{file} was written by another version of explorelab and cannot be opened by this one.")
-    kept = ""
-    if inspect(engine).has_table("people"):
-        aside.parent.mkdir(mode=0o700, exist_ok=True)
-        dump(url, aside, whole=False)
-        kept = f"\nThe previous database is kept as {aside}."
+    kept = set_aside(engine, aside) if inspect(engine).has_table("people") else ""
     with tempfile.TemporaryFile() as script:
         drops = [f"DROP TABLE IF EXISTS {table} CASCADE;" for table in (*metadata.tables, "alembic_version")]
         script.write("\n".join([*drops, ""]).encode())
         script.flush()
         _run([program("pg_restore"), "--no-owner", "--file=-", str(file)], url, stdout=script)
         script.seek(0, os.SEEK_END)
-        # Tell those who follow live results that what they have read may be more than what is there now.
-        feed = f"UPDATE settings SET value = '{secrets.token_hex(4)}' WHERE name = '{FEED}';"
+        feed = f"UPDATE settings SET value = '{new_feed()}' WHERE name = '{FEED}';"
         script.write(f"\nRESET search_path;\n{feed}\n".encode())
         script.seek(0)
         psql = [program("psql"), "--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"]

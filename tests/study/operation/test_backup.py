@@ -169,7 +169,7 @@ BAD_BACKUPS = {
     "missing": (lambda file, kept: None, "cannot be read"),
     "a folder": (lambda file, kept: file.mkdir(), "cannot be read"),
     "rubbish": (rubbish, "not a backup"),
-    "PostgreSQL's": (lambda file, kept: file.write_bytes(b"PGDMP" + bytes(100)), "one of PostgreSQL"),
+    "PostgreSQL's": (lambda file, kept: file.write_bytes(b"PGDMP" + bytes(100)), "expected a backup of SQLite"),
     "half of it": (half, "damaged"),
     "damaged inside": (flipped, "damaged"),
     "another program's": (changed("DROP TABLE choices"), "not a study database"),
@@ -228,7 +228,7 @@ def test_postgresql_is_backed_up_and_restored(tmp_path: Path, server: Cluster) -
 
 def test_without_postgresqls_programs_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     from explorelab import InputError
-    from explorelab.study.backup import postgresql
+    from explorelab.study.operation import postgresql
 
     monkeypatch.setattr(postgresql.shutil, "which", lambda name: None)
     monkeypatch.setattr(postgresql.Path, "glob", lambda self, pattern: [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -13,11 +14,17 @@ from typing import NamedTuple
 from explorelab._support.counted import counted
 from explorelab._support.files import check_folder_of, new_private_file
 from explorelab.errors import InputError
-from explorelab.study.backup import postgresql
 from explorelab.study.config.study_folder import load_study
+from explorelab.study.database.claim import other_study
 from explorelab.study.database.failures import in_words
+from explorelab.study.database.migrating import forms
 from explorelab.study.database.sqlite_file import log_of
 from explorelab.study.database.store import engine_for
+from explorelab.study.operation import postgresql
+from explorelab.study.operation.rotation import clear_unfinished, keep_newest
+
+RESERVE = 64 * 2**20
+"""Bytes that a backup leaves free where the database itself is, which needs them for what people do meanwhile."""
 
 
 class Found(NamedTuple):
@@ -32,30 +39,61 @@ class Found(NamedTuple):
         return f"{counted(self.n_people, 'person', 'people')}, {counted(self.n_choices, 'choice')}"
 
 
-def backup(folder: Path, out: Path | None = None) -> str:
-    """Write a checked copy of the study's database, readable only by its owner; returns a summary."""
+def backup(folder: Path, out: Path | None = None, keep: int | None = None) -> str:
+    """Write a checked copy of the study's database, readable only by its owner; returns a summary.
+
+    `out` is a file or a folder; in a folder the copy has a name of its own, and with `keep` only so many of these stay.
+    """
     study = load_study(folder)
     engine = engine_for(study.database, folder)
     try:
         sqlite = engine.dialect.name == "sqlite"
-        target = out or folder / "backups" / f"{study.name}-{moment()}.{'db' if sqlite else 'dump'}"
-        if target.exists():
-            raise InputError(
-                f"{target}: this file already exists, and backups never overwrite one; choose another name with --out."
-            )
-        if out is None:
-            target.parent.mkdir(mode=0o700, exist_ok=True)
-        check_folder_of(target)
-        if not sqlite:
+        target = _target(folder, out, f"{study.name}-{moment()}.{'db' if sqlite else 'dump'}", keep)
+        if sqlite:
+            file = Path(engine.url.database or "")
+            _check_room(file, target)
+            with new_file(target) as made:
+                copy(file, made)
+                found = f": {checked(made)}"
+        else:
             postgresql.dump(engine.url, target)
-            return f"Wrote {target} ({target.stat().st_size / 2**20:.1f} MiB)"
-        file = Path(engine.url.database or "")
-        with new_file(target) as made:
-            copy(file, made)
-            found = checked(made)
-        return f"Wrote {target}: {found} ({target.stat().st_size / 2**20:.1f} MiB)"
+            found = ""
     finally:
         engine.dispose()
+    summary = f"Wrote {target}{found} ({target.stat().st_size / 2**20:.1f} MiB)"
+    if keep is None:
+        return summary
+    clear_unfinished(target.parent, study.name)
+    n = keep_newest(target, study.name, keep)
+    return f"{summary}; deleted {counted(n, 'older backup')}" if n else summary
+
+
+def _target(folder: Path, out: Path | None, name: str, keep: int | None) -> Path:
+    """The file to write; a folder of our own is made if need be."""
+    if keep is not None and out is not None and not out.is_dir():
+        raise InputError(f"{out}: --keep needs a folder, in which it counts the backups of the study, and there is none.")
+    target = folder / "backups" / name if out is None else out / name if out.is_dir() else out
+    if target.exists():
+        raise InputError(
+            f"{target}: this file already exists, and backups never overwrite one; choose another name with --out."
+        )
+    if out is None:
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+    check_folder_of(target)
+    return target
+
+
+def _check_room(database: Path, target: Path) -> None:
+    """Raise if the copy would fill the disk on which people's choices are stored."""
+    if not database.is_file() or database.stat().st_dev != target.parent.stat().st_dev:
+        return
+    size = sum(file.stat().st_size for file in (database, log_of(database)) if file.exists())
+    free = shutil.disk_usage(target.parent).free
+    if free - size < RESERVE:
+        raise InputError(
+            f"{target} cannot be written: it may take {size / 2**20:.0f} MiB; of the {free / 2**20:.0f} MiB that are free "
+            f"on this disk the study itself needs {RESERVE / 2**20:.0f}; delete something, or use another disk (--out)."
+        )
 
 
 def moment() -> str:
@@ -112,3 +150,13 @@ def checked(file: Path) -> Found:
     except (sqlite3.DatabaseError, TypeError):
         raise InputError(f"{file} is damaged, or is not a study database.") from None
     return Found(study[0] if study else None, form, *counts)
+
+
+def study_of(file: Path, name: str) -> Found:
+    """What a backup of SQLite contains; raises unless it is one of this study that can be opened."""
+    found = checked(file)
+    if found.study is not None and found.study != name:
+        raise InputError(other_study(found.study, name, f"{file} is a backup of the study {found.study!r}"))
+    if found.form not in forms():
+        raise InputError(f"{file} was written by another version of explorelab and cannot be opened by this one.")
+    return found

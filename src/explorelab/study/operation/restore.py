@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 from explorelab._support.files import check_folder_of, sync
 from explorelab.errors import InputError
-from explorelab.study.backup import postgresql
-from explorelab.study.backup.backup import checked, copy, moment, new_file
 from explorelab.study.config.study_folder import load_study
-from explorelab.study.database.change_numbers import FEED
-from explorelab.study.database.claim import claimed, other_study
-from explorelab.study.database.migrating import forms
+from explorelab.study.database.change_numbers import FEED, new_feed
+from explorelab.study.database.claim import claimed
 from explorelab.study.database.sqlite_file import log_of, tidy
 from explorelab.study.database.store import engine_for
+from explorelab.study.operation import postgresql
+from explorelab.study.operation.backup import checked, copy, moment, new_file, study_of
+from explorelab.study.operation.transfer import restore_to_postgresql
 
 SQLITE, POSTGRESQL = b"SQLite format 3\0", b"PGDMP"
 
@@ -28,15 +27,16 @@ def restore(folder: Path, file: Path) -> str:
     engine = engine_for(study.database, folder)
     try:
         on_sqlite = engine.dialect.name == "sqlite"
-        _check_kind(file, on_sqlite)
+        kind = _kind(file, on_sqlite)
         database = Path(engine.url.database or "") if on_sqlite else None
         if database is not None:
             check_folder_of(database)
         claim = claimed(engine, database, alone=True)
         try:
             if database is None:
-                aside = folder / "backups" / f"{study.name}-before-restore-{moment()}.dump"
-                return postgresql.restore(engine, study.name, file, aside)
+                aside = _place_for_old(folder, file) / f"{study.name}-before-restore-{moment()}.dump"
+                put = restore_to_postgresql if kind == "SQLite" else postgresql.restore
+                return put(engine, study.name, file, aside)
             return _restore_file(database, study.name, file)
         finally:
             claim.release()
@@ -44,7 +44,13 @@ def restore(folder: Path, file: Path) -> str:
         engine.dispose()
 
 
-def _check_kind(file: Path, on_sqlite: bool) -> None:
+def _place_for_old(folder: Path, file: Path) -> Path:
+    """Where the old database is kept: with the study's backups or, if the study's folder is read-only, beside the file."""
+    return folder / "backups" if os.access(folder, os.W_OK) else file.parent
+
+
+def _kind(file: Path, on_sqlite: bool) -> str:
+    """The kind of database that a backup is of; raises unless the study can use it."""
     try:
         with file.open("rb") as opened:
             start = opened.read(len(SQLITE))
@@ -52,20 +58,17 @@ def _check_kind(file: Path, on_sqlite: bool) -> None:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from None
     kinds = {SQLITE: "SQLite", POSTGRESQL: "PostgreSQL"}
     kind = next((name for magic, name in kinds.items() if start.startswith(magic)), None)
-    wanted = "SQLite" if on_sqlite else "PostgreSQL"
-    if kind != wanted:
+    if kind is None or (on_sqlite and kind != "SQLite"):
+        wanted = "SQLite, which the study uses" if on_sqlite else "PostgreSQL, which the study uses, or of SQLite"
         got = f"one of {kind}" if kind else "a file that is damaged or not a backup"
-        raise InputError(f"{file}: expected a backup of {wanted}, which the study uses, got {got}.")
+        raise InputError(f"{file}: expected a backup of {wanted}, got {got}.")
+    return kind
 
 
 def _restore_file(database: Path, name: str, file: Path) -> str:
     if database.exists() and file.samefile(database):
         raise InputError(f"{file} is the study's database itself, not a backup of it.")
-    found = checked(file)
-    if found.study is not None and found.study != name:
-        raise InputError(other_study(found.study, name, f"{file} is a backup of the study {found.study!r}"))
-    if found.form not in forms():
-        raise InputError(f"{file} was written by another version of explorelab and cannot be opened by this one.")
+    found = study_of(file, name)
     _check_unused(database)
     aside = database.with_name(f"{database.name}.before-restore-{moment()}")
     with new_file(database) as made:
@@ -80,7 +83,7 @@ def _restore_file(database: Path, name: str, file: Path) -> str:
 def _begin_feed(made: Path) -> None:
     """Tell those who follow live results that what they have read may be more than what is there now."""
     with closing(sqlite3.connect(made)) as connection, connection:
-        connection.execute("UPDATE settings SET value = ? WHERE name = ?", (secrets.token_hex(4), FEED))
+        connection.execute("UPDATE settings SET value = ? WHERE name = ?", (new_feed(), FEED))
 
 
 def _check_unused(database: Path) -> None:

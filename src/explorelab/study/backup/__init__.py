@@ -1,1 +1,0 @@
-"""Backing up a study's database, and restoring it."""
