@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from explorelab import InputError
 from explorelab.cli.app import app
-from explorelab.cli.study_commands import study as study_commands
+from explorelab.cli.study.study_commands import study as study_commands
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import tables
 from explorelab.study.database.store import Store, open_store
@@ -313,6 +313,8 @@ COMMANDS: dict[str, list[str]] = {
     "pay": ["{folder}", "--out", "{folder}/payments"],
     "backup": ["{folder}"],
     "restore": ["{folder}", "{folder}/study.toml"],
+    "check": ["{folder}"],
+    "deploy": ["{folder}", "--domain", "study.example.org", "--out", "{folder}/deploy"],
 }
 """How each command of the study is called beside a running server."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import sys
 from contextlib import closing, suppress
@@ -13,6 +14,8 @@ OURS = ("alembic_version", "settings", "people")
 SERVING = "-serving"
 """Suffix of the file beside the database that a running server locks."""
 RESTORE = "restore a backup: explorelab study restore"
+SPARE = 100 * 2**20
+"""Bytes that must be free on the disk: with less, choices may soon not be stored."""
 
 
 def log_of(file: Path) -> Path:
@@ -49,6 +52,22 @@ def check_file(file: Path) -> None:
             raise InputError(
                 f"{file} is another program's database, not a study's: {sorted(names)[0]!r} is one of its tables."
             )
+
+
+def free_bytes(file: Path) -> int:
+    """How much is free on the disk of the database."""
+    return shutil.disk_usage(file.parent).free
+
+
+def short_of_disk(file: Path) -> str | None:
+    """What to say if the disk is nearly full."""
+    try:
+        free = free_bytes(file)
+    except OSError:  # the disk is gone or broken, which is noticed elsewhere
+        return None
+    return (
+        None if free >= SPARE else f"only {free // 2**20} MiB are left on the disk; with none left, no choice can be stored"
+    )
 
 
 def is_served(file: Path) -> bool:

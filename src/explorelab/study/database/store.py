@@ -24,9 +24,9 @@ from explorelab.errors import InputError
 from explorelab.study.database.claim import Claim, claimed
 from explorelab.study.database.failures import in_words, is_damaged
 from explorelab.study.database.group_writer import GroupWriter, Work
-from explorelab.study.database.migrating import migrate
+from explorelab.study.database.migrating import check_form, migrate
 from explorelab.study.database.refusals import Refused
-from explorelab.study.database.sqlite_file import check_file, tidy
+from explorelab.study.database.sqlite_file import check_file, short_of_disk, tidy
 from explorelab.study.database.tables import settings
 from explorelab.study.database.vitals import Vitals
 from explorelab.study.database.waiting import Load
@@ -95,6 +95,13 @@ class Store:
         except TimeoutError:
             why = self.vitals.trouble() or "the database does not answer"
             raise Refused(503, "busy", f"Nothing can be stored: {why}.", 5) from None
+
+    async def check_ready(self) -> None:
+        """Raise unless people can take part: choices are stored, in tables as this version made them, with room for more."""
+        await self.prove()
+        await self.read(check_form)
+        if self.file is not None and (why := short_of_disk(self.file)):
+            raise Refused(503, "busy", f"The server is running out of space: {why}.", 30)
 
     def look(self) -> None:
         """Check the database between requests: that it is there, and that its log does not grow without end."""

@@ -57,8 +57,13 @@ Accepted = Annotated[str, Header(max_length=8192)]
 
 
 async def health(request: Request) -> Healthy:
-    """The server answers, and can store what people do; 503 if it cannot."""
-    await _reception(request).context.store.prove()
+    """The server is ready for people: it can store what they do, and has room for more; 503 with the reason otherwise."""
+    await _reception(request).context.store.check_ready()
+    return Healthy(ok=True)
+
+
+async def alive() -> Healthy:
+    """The server's process answers, whatever its database does: restart it if it does not."""
     return Healthy(ok=True)
 
 
@@ -138,6 +143,7 @@ async def withdraw(asked: Withdrawing, caller: Caller) -> Shown:
 
 ROUTES = (
     ("GET", "/health", health),
+    ("GET", "/alive", alive),
     ("GET", "/texts", texts),
     ("POST", "/arrive", arrive),
     ("POST", "/state", state),

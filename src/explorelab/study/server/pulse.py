@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from sqlalchemy import Connection, select
 
 from explorelab.study.database.refusals import Refused
+from explorelab.study.database.sqlite_file import short_of_disk
 from explorelab.study.database.store import Store, keep
 from explorelab.study.database.tables import settings
 from explorelab.study.database.vitals import Told, notices
@@ -87,7 +88,12 @@ class Pulse:
             if not isinstance(error, Refused):
                 self._store.vitals.refused(error)
             others = []
-        return notices(self._store.vitals, others, now)
+        file = self._store.file
+        short = await asyncio.to_thread(short_of_disk, file) if file is not None else None
+        return [
+            *([f"The server is running out of space: {short}."] if short else []),
+            *notices(self._store.vitals, others, now),
+        ]
 
     def _others(self, connection: Connection, now: float) -> list[Told]:
         rows = connection.execute(select(settings).where(settings.c.name.startswith(VITALS)))

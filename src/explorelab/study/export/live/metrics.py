@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, func, select, text
 
 from explorelab import __version__
-from explorelab.study.database.sqlite_file import log_of
+from explorelab.study.database.sqlite_file import free_bytes, log_of
 from explorelab.study.database.store import Store
 from explorelab.study.database.tables import people
 from explorelab.study.export.live.request_counts import BUCKETS_S, RequestCounts, Told
@@ -30,6 +30,8 @@ class Measured(NamedTuple):
     people: Mapping[tuple[str, bool], int]
     """By stage, and whether they are pilots."""
     database_bytes: int
+    disk_free_bytes: int | None
+    """None where the database is on another server, whose disk is not ours to see."""
     processes: Mapping[str, Told]
 
 
@@ -37,7 +39,8 @@ def measured(connection: Connection, store: Store, counts: RequestCounts, now: f
     """The numbers of now."""
     query = select(people.c.stage, people.c.pilot, func.count()).group_by(people.c.stage, people.c.pilot)
     found = {(str(stage), bool(pilot)): int(n) for stage, pilot, n in connection.execute(query)}
-    return Measured(found, _bytes(connection, store), counts.all_told(connection, now))
+    free = None if store.file is None else free_bytes(store.file)
+    return Measured(found, _bytes(connection, store), free, counts.all_told(connection, now))
 
 
 def _bytes(connection: Connection, store: Store) -> int:
@@ -51,6 +54,8 @@ def in_text(seen: Measured) -> str:
     lines = [*_family("info", "gauge", "The version of the server.", [("", {"version": __version__}, 1)])]
     lines += _family("people", "gauge", "People by stage; pilots are robots and tests.", _people(seen))
     lines += _family("database_bytes", "gauge", "Size of the database, with its log.", [("", {}, seen.database_bytes)])
+    if seen.disk_free_bytes is not None:
+        lines += _family("disk_free_bytes", "gauge", "Free space on the database's disk.", [("", {}, seen.disk_free_bytes)])
     each = seen.processes.items()
     waiting = [("", {"process": name}, told["waiting"]) for name, told in each]
     lines += _family("requests_waiting", "gauge", "Requests that wait for the database.", waiting)
