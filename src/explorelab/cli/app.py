@@ -14,11 +14,11 @@ from explorelab.cli import (
     companion_commands,
     people_commands,
     simulation_commands,
-    study_commands,
     team_command,
 )
 from explorelab.cli.options import whole_summaries
 from explorelab.cli.recovery import plan_command, recovery_commands
+from explorelab.cli.study import study_commands
 from explorelab.errors import ExplorelabError, InterruptedByUserError
 
 app = typer.Typer(

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from explorelab.cli.options import NAMED, Seed, long_work, several_agents
+from explorelab.cli.study import operator_commands
+from explorelab.cli.study.folder_argument import Folder
 
 study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=True)
-
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The study folder, which contains study.toml.")]
 
 token = typer.Typer(help="Tokens for programs that read live results or metrics.", no_args_is_help=True)
 study.add_typer(token, name="token")
@@ -43,6 +43,7 @@ class Doubted(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the `study` commands to the command line."""
+    operator_commands.register(study)
     app.add_typer(study, name="study")
 
 
@@ -121,6 +122,9 @@ def pilot(
             min=0, max=1, help="Probability that a robot follows advice (studies with advice only).  [default: 0.5]"
         ),
     ] = None,
+    language: Annotated[
+        str, typer.Option(help="Comma-separated languages for the robots in turn; default: all of the study's.")
+    ] = "",
     link: Annotated[
         bool, typer.Option("--link", help="Print links for taking part as a pilot in a browser, then exit.")
     ] = False,
@@ -133,7 +137,8 @@ def pilot(
         return
     played = None if agents is None else several_agents(agents)
     with long_work():
-        summary = pilot_runs.pilot(folder, people, url, seed, follow, played)
+        languages = [each.strip() for each in language.split(",") if each.strip()]
+        summary = pilot_runs.pilot(folder, people, url, seed, follow, played, languages)
     typer.echo(summary)
 
 
@@ -181,31 +186,6 @@ def pay(
     from explorelab.study.admin import offline
 
     typer.echo(offline.pay(folder, out, again, also or ()))
-
-
-@study.command()
-def backup(
-    folder: Folder,
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; by default a new one in the study folder, under backups.")
-    ] = None,
-) -> None:
-    """Back up the study's database, even while the server runs or after a crash; every acknowledged choice is included."""
-    from explorelab.study.backup import backup as backing_up
-
-    with long_work():
-        typer.echo(backing_up.backup(folder, out))
-
-
-@study.command()
-def restore(
-    folder: Folder, file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by `study backup`.")]
-) -> None:
-    """Restore the study's database from a backup and keep the old one beside it; stop the server first."""
-    from explorelab.study.backup import restore as restoring
-
-    with long_work():
-        typer.echo(restoring.restore(folder, file))
 
 
 @token.command("add")
