@@ -20,7 +20,7 @@ from explorelab.study.config.design import Study
 from explorelab.study.config.languages import LANG
 from explorelab.study.robots.page_answers import PASSES, Answerer, knowing_answers
 from explorelab.study.robots.participant import Block, Decision, Page, Witness, hand, take_part
-from explorelab.study.robots.reader import Reader
+from explorelab.study.robots.reader import Reader, read_labels
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ def run_pilot(
     `agents` are taken in turn; without any, half of the robots lie between the paper's two example agents and half are
     situated. They wait for the clock as people do; with `speed` it runs that many times faster, and the server then doubts
     their times. They follow advice with the probability `follow`, and answer a question that has a right answer rightly with
-    the probability `passes`. They take the study's `languages` in turn, all of them unless some are named. The same seed gives
-    the same agents, and the same choices as long as rewards and advice are the same.
+    the probability `passes`. They take the study's `languages` in turn, all of them unless some are named. The same seed
+    gives the same agents, and the same choices as long as rewards and advice are the same.
     """
     n, seed = checks.whole("people", people, at_least=1), checks.whole("seed", seed, at_least=0)
     fast = 1.0 if speed is None else float(checks.real("speed", speed, above=0))
@@ -252,7 +252,7 @@ async def _pilot(
     no_limit = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx.AsyncClient(base_url=base_url, limits=no_limit, timeout=30.0) as client:
         await _check_there(client, base_url)
-        await _read_labels(client, [each.reader for each in casts])
+        await read_labels(client, [each.reader for each in casts])
         with Progress("piloting", n_choices, progress) as bar:
             tally, turn = _Tally(bar), asyncio.Lock()
             pages = [
@@ -274,15 +274,6 @@ async def _pilot(
         failures=failures,
         unread=tuple(dict.fromkeys(complaint for each in casts for complaint in each.reader.complaints())),
     )
-
-
-async def _read_labels(client: httpx.AsyncClient, readers: Sequence[Reader]) -> None:
-    """Give each robot the short texts in its language."""
-    told: dict[str, JsonObject] = {}
-    for reader in readers:
-        if reader.language not in told:
-            told[reader.language] = (await client.get("/api/texts", params={LANG: reader.language})).json()
-        reader.read_labels(told[reader.language])
 
 
 async def _to_the_end(page: Page, robot: Robot, turn: asyncio.Lock, speed: float) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+import httpx
 
 from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.study.config.checking.translation import foreign
+from explorelab.study.config.languages import LANG
 
 _BLOCKS = re.compile(r"</(?:p|h\d|li|td|th|blockquote|legend|label)>|<br\s*/?>", re.IGNORECASE)
 _TAGS = re.compile(r"<[^>]+>")
@@ -56,6 +59,15 @@ class Reader:
             f"{each.stage} is not in {self.language!r}: {each.text[:SHOWN]}{'...' if len(each.text) > SHOWN else ''}"
             for each in self._seen if each.text in wrong
         ]  # fmt: skip
+
+
+async def read_labels(client: httpx.AsyncClient, readers: Sequence[Reader]) -> None:
+    """Give each robot the short texts in its language."""
+    told: dict[str, JsonObject] = {}
+    for reader in readers:
+        if reader.language not in told:
+            told[reader.language] = (await client.get("/api/texts", params={LANG: reader.language})).json()
+        reader.read_labels(told[reader.language])
 
 
 def passages(page: str) -> list[str]:
