@@ -5,6 +5,7 @@ import { readBlock, type Block, type Trial } from "./block";
 import { completed, type Report } from "./choose";
 import { Collected } from "./game/collected";
 import { Game } from "./game/game";
+import { picturesOf, whenLoaded } from "./game/pictures";
 import { info, type Info } from "./info";
 import { untilDone } from "./retry";
 import { plan, type RobotsTurn } from "./robot";
@@ -52,9 +53,11 @@ export default class GridBanditPlugin implements JsPsychPlugin<Info> {
       over: (error) => this.finish(collected, error),
     });
     (trial.on_begin as ((game: Game) => void) | null)?.(game);
-    game.begin(display);
-    // A robot does not press the button of a pause that it did not cause.
-    if (script && block.startPaused) game.resume("press");
+    whenLoaded(picturesOf(block.layout), () => {
+      game.begin(display);
+      // A robot does not press the button of a pause that it did not cause.
+      if (script && block.startPaused) game.resume("press");
+    }, later);
   }
 
   private clickLater(game: Game, block: Block, script: Script, turn: RobotsTurn): void {

@@ -61,6 +61,8 @@ export class Game {
 
   /** Shows the block in this element and starts its first clock. */
   begin(into: HTMLElement): void {
+    // It may have been stopped while its pictures were loaded.
+    if (this.phase === "over") return;
     into.append(this.board.root);
     this.board.field.moveCursor(this.at.blue, true);
     document.addEventListener("visibilitychange", this.visibilityChanged);

@@ -279,6 +279,9 @@ test("arrows go along a line, among buttons as they are read, and on a graph in 
 test("colours are set, and what is no colour is ignored; pictures have no words but those of their arm", async () => {
   const arms = [{ colour: "#e69f00" }, { colour: "url(evil)" }, { picture: "a.png" }, { picture: "b.png", label: "Fox" }];
   await start({ layout: { kind: "buttons", arms }, start: 0 });
+  // Here no picture ever comes, and the block begins without; in a browser, when they are there.
+  expect(document.querySelector("#arms")).toBeNull();
+  await wait(5000);
   const faces = [...document.querySelectorAll<HTMLElement>(".gb-face")];
   expect(faces.map(({ style }) => style.backgroundColor)).toEqual(["rgb(230, 159, 0)", "", "", ""]);
   expect(faces.map((face) => face.querySelector(".gb-label")?.textContent ?? "")).toEqual(["1", "2", "", "Fox"]);
