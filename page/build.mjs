@@ -65,6 +65,7 @@ mkdirSync(plugin, { recursive: true });
 const built = [
   await page("study", "participant", "main.ts", "study.css", ["index.html"]),
   await page("admin", "researcher", "admin.ts", "admin.css", ["admin.html", "login.html"]),
+  await page("laboratory", "laboratory", "lab.ts", "laboratory.css", ["laboratory.html", "enter.html"]),
 ];
 await standAlone();
 writeFileSync(join(pages, "licences.txt"), licences(here, built));

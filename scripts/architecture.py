@@ -11,6 +11,7 @@ PICTURE = ROOT / "docs" / "architecture.svg"
 
 WORDS = {
     "cli": "commands: parse, call one function, print",
+    "laboratory": "several studies on one server, with accounts",
     "report": "the page about choices",
     "paper": "the page about the paper",
     "study": "the experiment, from consent to payment",
@@ -36,7 +37,14 @@ BESIDE = {
     "agents": "neither knows the other",
 }
 """What else holds for a layer, in the margin beside it."""
-COLOURS = {"study": "#fde8d0", "agents": "#dcebfa", "tasks": "#dcebfa", "_support": "#eeeeee", "errors": "#eeeeee"}
+COLOURS = {
+    "laboratory": "#fde8d0",
+    "study": "#fde8d0",
+    "agents": "#dcebfa",
+    "tasks": "#dcebfa",
+    "_support": "#eeeeee",
+    "errors": "#eeeeee",
+}
 
 LEFT, TOP, WIDTH, MARGIN = 70, 24, 700, 250
 HEIGHT, GAP = 44, 10

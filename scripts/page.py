@@ -15,11 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "page"
 STATIC = ROOT / "src" / "explorelab" / "study" / "static"
 SOURCES = (
-    "plugin", "participant", "researcher", "paths.ts", "openapi.json", "build.mjs", "licences.mjs", "tsconfig.json",
-    "package.json", "package-lock.json",
+    "plugin", "participant", "researcher", "laboratory", "paths.ts", "openapi.json", "build.mjs", "licences.mjs",
+    "tsconfig.json", "package.json", "package-lock.json",
 )  # fmt: skip
 """What the built pages depend on, in page/."""
-PAGES = ("index.html", "study.js", "study.css", "admin.html", "admin.js", "admin.css", "login.html", "licences.txt")
+PAGES = (
+    "index.html", "study.js", "study.css", "admin.html", "admin.js", "admin.css", "login.html", "laboratory.html",
+    "laboratory.js", "laboratory.css", "enter.html", "licences.txt",
+)  # fmt: skip
 
 
 class PageError(Exception):

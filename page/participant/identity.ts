@@ -1,6 +1,8 @@
 /** Who this page and this browser are, without knowing who the person is. */
 
-const KEY_NAME = "explorelab-key";
+/** Studies of a laboratory share an origin, and each knows people by a key of its own. */
+const STUDY = /\/s\/[^/]+\/$/.exec(location.pathname)?.[0] ?? "";
+const KEY_NAME = `explorelab-key${STUDY}`;
 
 /** Random bytes in hexadecimal. */
 export function randomHex(bytes: number): string {

@@ -7,7 +7,7 @@ import { App } from "./app";
 import { finishedScreen } from "./screens/finished";
 import { browserKey, pilotKey, queryOf, randomHex } from "./identity";
 import { Notice } from "./screens/notice";
-import { elsewhere, errorScreen, screenedOut, takenOver, titledPage } from "./screens/sheets";
+import { elsewhere, errorScreen, notOpen, screenedOut, takenOver, titledPage } from "./screens/sheets";
 import { PLAYED } from "./stages";
 import { beforeTexts, whatHappened } from "./refusals";
 import { Texts } from "./texts";
@@ -48,6 +48,7 @@ async function start(): Promise<void> {
   } catch (error) {
     // Without an arrival there is no study to continue.
     if (app.texts && error instanceof ServerError && error.word === "elsewhere") showLast(elsewhere(app.texts), "elsewhere");
+    else if (app.texts && error instanceof ServerError && error.word === "closed") showLast(notOpen(app.texts), "closed");
     else if (app.texts) showLast(errorScreen(app.texts, whatHappened(app.texts, error, true)));
     else main.textContent = beforeTexts("not_loaded");
     return;

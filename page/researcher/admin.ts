@@ -1,8 +1,8 @@
 /** The researcher's page: polls the server every five seconds while someone is looking, and shows what has changed. */
 
 import "./language"; // Before the chart, whose library needs it.
-import type { Overview, PersonDetail } from "../api";
-import { assessments, exported, logout, notices, overview, people, Refused } from "./researcher-api";
+import type { Overview, PersonDetail, SessionInfo } from "../api";
+import { ADMIN, assessments, exported, logout, notices, overview, people, Refused, session } from "./researcher-api";
 import { showAdvice } from "./panels/advice";
 import { showBalance } from "./panels/balance";
 import { RegretChart } from "./panels/chart";
@@ -45,6 +45,17 @@ class Page {
       if (!document.hidden) void this.refresh();
     });
     void this.refresh();
+    session().then((info) => this.allow(info), (error: unknown) => this.failed(error));
+  }
+
+  /** Shows only what whoever is logged in may do, and the way back to the laboratory. */
+  private allow({ rights, laboratory }: SessionInfo): void {
+    byId("download").hidden = !rights.includes("run");
+    this.panel.mayDelete = rights.includes("own");
+    if (!laboratory) return;
+    const back = byId<HTMLAnchorElement>("laboratory");
+    back.href = new URL(laboratory, new URL(`${ADMIN.replace(/admin$/, "")}`, location.href)).href;
+    back.hidden = false;
   }
 
   /** One look at the server; the next follows in five seconds, or when someone looks again. */

@@ -1,6 +1,6 @@
 /** What the server is asked, and what it answers. */
 
-import type { Assessments, Deleted, Overview, People, PersonDetail, Refusal } from "../api";
+import type { Assessments, Deleted, Overview, People, PersonDetail, Refusal, SessionInfo } from "../api";
 import type { Answered, Asked, Path, Query } from "../paths";
 
 /** The server answered, but not with what was asked for. */
@@ -38,8 +38,15 @@ async function get<P extends AdminPath>(path: P, code = "", query?: Query<P>): P
   return (await ask(address(path, code, query))).json() as Promise<Answered<P>>;
 }
 
+/** What whoever is logged in may do, and where the laboratory is, if the study belongs to one. */
+export async function session(): Promise<SessionInfo> {
+  const info = await get("/admin/api/session");
+  csrf = info.csrf;
+  return info;
+}
+
 async function change(at: string, body: object = {}, patience = PATIENCE_MS): Promise<Response> {
-  if (!csrf) csrf = (await get("/admin/api/session")).csrf;
+  if (!csrf) await session();
   return ask(at, { method: "POST", headers: { ...JSON_BODY, "X-CSRF-Token": csrf }, body: JSON.stringify(body) }, patience);
 }
 

@@ -72,6 +72,11 @@ export function screenedOut(state: State, texts: Texts): HTMLElement {
   return sheet;
 }
 
+/** "No newcomers at the moment." */
+export function notOpen(texts: Texts): HTMLElement {
+  return element("div", { class: "sheet" }, heading(texts.label("closed_title")), element("p", {}, texts.label("closed_text")));
+}
+
 /** Something went wrong for good; `details` helps whoever looks into it. */
 export function errorScreen(texts: Texts, details: string): HTMLElement {
   const sheet = withReload(texts, "error_title", texts.label("error_text"), "error_reload");

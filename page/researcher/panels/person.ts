@@ -14,6 +14,8 @@ export class PersonPanel {
   private readonly panel = byId("person");
   private readonly dialog = byId<HTMLDialogElement>("delete");
   code = "";
+  /** Whether to offer the deletion of people's data. */
+  mayDelete = true;
 
   /** `changed` is called with the person shown, or nobody; `timings` are the study's, in its order. */
   constructor(private readonly changed: (detail: PersonDetail | null) => void, private readonly timings: () => string[]) {
@@ -45,7 +47,7 @@ export class PersonPanel {
     const played = detail.blocks.filter((block) => block.regret.length);
     if (played.length) this.panel.append(el("h3", "", "Regret"), drawing(played, this.timings()), blocks(played, this.timings()));
     if (detail.events.length) this.panel.append(el("h3", "", "Last events"), events(detail));
-    if (!detail.deleted) this.panel.append(button("Delete this person’s data …", () => this.ask(detail), "danger"));
+    if (!detail.deleted && this.mayDelete) this.panel.append(button("Delete this person’s data …", () => this.ask(detail), "danger"));
     this.panel.hidden = false;
     this.panel.scrollTop = top;
     document.body.classList.add("with-person");

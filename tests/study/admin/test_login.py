@@ -11,7 +11,8 @@ from sqlalchemy.exc import OperationalError
 
 from explorelab.errors import InputError
 from explorelab.study.admin.admin_routes import ROUTES
-from explorelab.study.admin.login import COOKIE, KNOWN_COOKIE, Attempts, Keeper
+from explorelab.study.admin.entry.login import COOKIE, KNOWN_COOKIE, Attempts, Keeper
+from explorelab.study.admin.entry.own_site import check_origin, is_https
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import people
 from explorelab.study.server.security_headers import RESEARCHER
@@ -324,7 +325,7 @@ def test_another_site_cannot_log_anyone_in(desk: Desk, headers: dict[str, str]) 
 
 
 def test_a_proxy_that_changes_the_host_can_say_the_address(desk: Desk) -> None:
-    keeper = Keeper(PASSWORD, b"secret", desk.clock, "https://public.example/")
+    own = "https://public.example"
 
     def request(origin: str) -> Any:
         from starlette.requests import Request
@@ -334,11 +335,11 @@ def test_a_proxy_that_changes_the_host_can_say_the_address(desk: Desk) -> None:
             {"type": "http", "scheme": "http", "method": "POST", "path": "/", "headers": headers, "query_string": b""}
         )
 
-    keeper.check_origin(request("https://public.example"))
-    keeper.check_origin(request("http://127.0.0.1:8000"))
-    assert keeper.is_https(request("https://public.example"))
+    check_origin(request(own), own)
+    check_origin(request("http://127.0.0.1:8000"), own)
+    assert is_https(request(own), own)
     with pytest.raises(Exception, match="another site"):
-        keeper.check_origin(request("https://public.example.evil.example"))
+        check_origin(request("https://public.example.evil.example"), own)
 
 
 def test_every_answer_has_the_headers(desk: Desk) -> None:

@@ -16,7 +16,7 @@ import uvicorn
 from playwright.sync_api import Browser, expect
 
 from explorelab.errors import InputError
-from explorelab.study.admin.login import COOKIE, KNOWN_COOKIE
+from explorelab.study.admin.entry.login import COOKIE, KNOWN_COOKIE
 from explorelab.study.server.application import create_app
 from explorelab.study.server.public_address import below, parts_of
 from tests.support.command_line import explorelab

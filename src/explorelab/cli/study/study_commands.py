@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from explorelab.cli.options import NAMED, Seed, long_work, several_agents
-from explorelab.cli.study import operator_commands
+from explorelab.cli.study import laboratory_command, operator_commands
 from explorelab.cli.study.folder_argument import Folder
 
 study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=True)
@@ -44,6 +44,7 @@ class Doubted(StrEnum):
 def register(app: typer.Typer) -> None:
     """Add the `study` commands to the command line."""
     operator_commands.register(study)
+    laboratory_command.register(study)
     app.add_typer(study, name="study")
 
 

@@ -27,7 +27,9 @@ from explorelab.study.admin.answers import (
     SessionInfo,
 )
 from explorelab.study.admin.download import Pilots, zipped_export
-from explorelab.study.admin.office import Login, Office
+from explorelab.study.admin.entry.password_entrance import Login
+from explorelab.study.admin.entry.rights import Right
+from explorelab.study.admin.office import Office
 from explorelab.study.admin.person import delete_person, person_detail
 from explorelab.study.assessment.assessment_answer import Assessments
 from explorelab.study.database.refusals import Refusal, Refused, from_http, misshapen, refusal
@@ -67,15 +69,24 @@ def _office(request: Request) -> Office:
     return office
 
 
-async def looking(request: Request) -> None:
-    """Let researchers look."""
-    request.state.session = await _office(request).session(request)
+def looking(right: Right) -> Callable[[Request], Coroutine[Any, Any, None]]:
+    """Let researchers with this right look."""
+
+    async def look(request: Request) -> None:
+        request.state.session = await _office(request).entrance.session(request, right)
+
+    return look
 
 
-async def changing(request: Request) -> None:
-    """Let researchers change something from their own page."""
-    await looking(request)
-    _office(request).check_change(request, request.state.session)
+def changing(right: Right) -> Callable[[Request], Coroutine[Any, Any, None]]:
+    """Let researchers with this right change something from their own page."""
+
+    async def change(request: Request) -> None:
+        entrance = _office(request).entrance
+        request.state.session = await entrance.session(request, right)
+        entrance.check_change(request, request.state.session)
+
+    return change
 
 
 # Addresses are relative and the cookie has the login's path, so a proxy may serve all of this under its own path.
@@ -87,32 +98,35 @@ async def without_slash() -> Response:
 async def page(request: Request) -> Response:
     """The researcher's page; without a session, the way to log in."""
     try:
-        await _office(request).session(request)
+        await _office(request).entrance.session(request, Right.SEE)
     except Refused as refused:
         if refused.status == 401:
             return RedirectResponse("admin/login", 303)
+        if refused.status in (403, 404):
+            raise
         # The page itself says what is wrong: logging in would not help.
     return HTMLResponse(_static("admin.html"))
 
 
-async def login_page() -> Response:
-    """The form to log in."""
-    return HTMLResponse(_static("login.html"))
+async def login_page(request: Request) -> Response:
+    """The form to log in, which a laboratory has for all of its studies."""
+    elsewhere = _office(request).entrance.login_page
+    return RedirectResponse(f"../{elsewhere}", 303) if elsewhere else HTMLResponse(_static("login.html"))
 
 
 async def login(request: Request) -> Response:
     """Log in with {"password": ...}; sets the cookie of the session."""
-    return await _office(request).log_in(request, JSONResponse({"ok": True}))
+    return await _office(request).entrance.log_in(request, JSONResponse({"ok": True}))
 
 
 async def logout(request: Request) -> Response:
     """End the session, even for anyone with a copy of its cookie."""
-    return await _office(request).log_out(request, Response(status_code=204), request.state.session)
+    return await _office(request).entrance.log_out(request, Response(status_code=204), request.state.session)
 
 
 async def session_info(request: Request) -> SessionInfo:
     """The token that changes need, in the header X-CSRF-Token."""
-    return _office(request).session_info(request.state.session)
+    return await _office(request).entrance.session_info(request, request.state.session)
 
 
 async def overview(request: Request, pilots: bool = False) -> Response:
@@ -178,27 +192,29 @@ type Settings = dict[str, Any]
 HIDDEN: Settings = {"include_in_schema": False}
 PAGE: Settings = {"response_class": HTMLResponse}
 LOGIN: Settings = {"response_model": LoggedIn, "openapi_extra": LOGIN_BODY, "responses": _refusals(401, 403, 429)}
-LOOK: Settings = {"responses": _refusals(401, 403), "dependencies": [Depends(looking)]}
-CHANGE: Settings = {"responses": _refusals(401, 403), "dependencies": [Depends(changing)]}
+REFUSES: Settings = {"responses": _refusals(401, 403)}
 
-ROUTES: tuple[tuple[str, str, Callable[..., Any], Settings], ...] = (
-    ("GET", "/", without_slash, HIDDEN),
-    ("GET", "", page, PAGE),
-    ("GET", "/login", login_page, PAGE),
-    ("POST", "/login", login, LOGIN),
-    ("POST", "/logout", logout, {**CHANGE, "status_code": 204}),
-    ("GET", "/api/session", session_info, LOOK),
-    ("GET", "/api/overview", overview, {**LOOK, "response_model": Overview}),
-    ("GET", "/api/notices", told, LOOK),
-    ("GET", "/api/people", people, LOOK),
-    ("GET", "/api/assessments", assessments, LOOK),
-    ("GET", "/api/people/{code}", person, LOOK),
-    ("POST", "/api/people/{code}/delete", delete, CHANGE),
-    ("POST", "/api/export", export, {**CHANGE, "response_class": Response}),
-    ("GET", "/{rest:path}", nothing, HIDDEN),
+ROUTES: tuple[tuple[str, str, Right, Callable[..., Any], Settings], ...] = (
+    ("GET", "/", Right.ANYONE, without_slash, HIDDEN),
+    ("GET", "", Right.ANYONE, page, PAGE),  # it sees to it by itself, so that a browser is sent to the login
+    ("GET", "/login", Right.ANYONE, login_page, PAGE),
+    ("POST", "/login", Right.ANYONE, login, LOGIN),
+    ("POST", "/logout", Right.SEE, logout, {**REFUSES, "status_code": 204}),
+    ("GET", "/api/session", Right.SEE, session_info, REFUSES),
+    ("GET", "/api/overview", Right.SEE, overview, {**REFUSES, "response_model": Overview}),
+    ("GET", "/api/notices", Right.SEE, told, REFUSES),
+    ("GET", "/api/people", Right.SEE, people, REFUSES),
+    ("GET", "/api/assessments", Right.SEE, assessments, REFUSES),
+    ("GET", "/api/people/{code}", Right.SEE, person, REFUSES),
+    ("POST", "/api/people/{code}/delete", Right.OWN, delete, REFUSES),
+    ("POST", "/api/export", Right.RUN, export, {**REFUSES, "response_class": Response}),
+    ("GET", "/{rest:path}", Right.ANYONE, nothing, HIDDEN),
 )
+"""Every address of the researcher's page, with the right that it needs."""
 
 admin_router = APIRouter(prefix="/admin", route_class=AdminRoute, tags=["researcher"])
 """For an application whose state has an `office`."""
-for _method, _path, _answer, _settings in ROUTES:
-    admin_router.add_api_route(_path, _answer, methods=[_method], **_settings)
+for _method, _path, _right, _answer, _settings in ROUTES:
+    _check = looking if _method == "GET" else changing
+    _needs = [] if _right == Right.ANYONE else [Depends(_check(_right))]
+    admin_router.add_api_route(_path, _answer, methods=[_method], dependencies=_needs, **_settings)

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from explorelab._support.written_numbers import JsonObject
+from explorelab.study.admin.entry.rights import Right
 from explorelab.study.advice.only_with_advice import OnlyWithAdvice
 
 
@@ -21,6 +22,10 @@ class SessionInfo(BaseModel):
 
     csrf: str
     ends_at: float
+    rights: list[Right]
+    """What the researcher may do."""
+    laboratory: str
+    """The laboratory's page, from the study's address; empty where the study is served alone."""
 
 
 class Notices(BaseModel):

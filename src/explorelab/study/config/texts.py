@@ -52,6 +52,7 @@ LATER = (
     "form_title", "quiz_title", "break_title", "score_title", "optional", "answer_needed", "answer_number", "answer_between",
     "answer_at_least", "answer_at_most", "answer_whole", "answer_count", "answer_wrong", "quiz_wrong", "sent_back",
     "read_again", "try_again", "break_clock", "break_free", "break_wait", "break_over", "screened_title", "screened_text",
+    "closed_title", "closed_text",
 )  # fmt: skip
 """Labels that studies made with earlier versions lack; those of the template are used instead, in English if need be."""
 

@@ -18,6 +18,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorelab.study.admin.admin_routes import admin_router
+from explorelab.study.admin.entry.entrance import Entrance
+from explorelab.study.admin.entry.password_entrance import PasswordEntrance
 from explorelab.study.admin.office import Office
 from explorelab.study.advice import desk as advising
 from explorelab.study.assessment import assessment_desk as assessing
@@ -46,14 +48,17 @@ def create_app(
     study: Study,
     store: Store,
     *,
-    admin_password: str,
+    admin_password: str = "",
     public_origin: str = "",
+    entrance: Entrance | None = None,
+    closes_store: bool = True,
     now: Callable[[], float] | None = None,
     adviser: Sequence[str] = advising.PROGRAM,
     assessor: Sequence[str] = assessing.PROGRAM,
 ) -> FastAPI:
-    """The application for a study on its database; closing the application closes the database.
+    """The application for a study on its database; closing the application closes the database, unless told otherwise.
 
+    Researchers come in by the password or, in a laboratory, through its own `entrance`.
     `adviser` is the program that computes advice, `assessor` the one that assesses people for the researcher's page.
     """
     check_built()
@@ -67,7 +72,8 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with pulse.beating(), desk.open(), assessments.open():
             yield
-        store.close()
+        if closes_store:
+            store.close()
 
     # Redirects to an address with or without a slash would repeat the Host header, which anyone can write.
     app = FastAPI(
@@ -75,7 +81,8 @@ def create_app(
         redirect_slashes=False,
     )  # fmt: skip
     app.state.reception = Reception(context, desk)
-    app.state.office = Office(context, admin_password, public_origin, pulse.notices, assessments)
+    entrance = entrance or PasswordEntrance(context, admin_password, public_origin)
+    app.state.office = Office(context, entrance, pulse.notices, assessments)
     app.state.programs = ProgramDesk(context, counts)
     app.include_router(program_router)
     app.include_router(participant_router)
@@ -86,7 +93,7 @@ def create_app(
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
-    _answer_errors(app, store.vitals, counts)
+    answer_errors(app, store.vitals, counts)
     # The last one is asked first.
     app.add_middleware(BodyLimit)
     app.add_middleware(FormLimit)
@@ -127,7 +134,7 @@ class Guard:
         await self._app({**scope, "method": "GET", ASKED_HEAD: True} if head else scope, receive, guarded)
 
 
-def _answer_errors(app: FastAPI, vitals: Vitals, counts: RequestCounts) -> None:
+def answer_errors(app: FastAPI, vitals: Vitals, counts: RequestCounts) -> None:
     """Give every refusal the same form."""
 
     @app.exception_handler(Refused)

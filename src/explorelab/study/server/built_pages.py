@@ -7,7 +7,7 @@ from pathlib import Path
 from explorelab.errors import InputError
 
 STATIC = Path(__file__).parents[1] / "static"
-PAGES = ("index.html", "study.js", "study.css", "admin.html", "admin.js", "admin.css", "login.html")
+PAGES = ("index.html", "study.js", "study.css", "admin.html", "admin.js", "admin.css", "login.html", "laboratory.html")
 """What the server sends; scripts/page.py builds it."""
 
 

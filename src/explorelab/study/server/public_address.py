@@ -41,7 +41,7 @@ def below(prefix: str, app: ASGIApp) -> ASGIApp:
         if scope["type"] != "http":
             await app(scope, receive, send)
         elif scope["path"] == prefix:
-            await _to_folder(prefix, scope, send)
+            await to_folder(prefix, scope, send)
         elif scope["path"].startswith(f"{prefix}/"):
             kept = {"path": scope["path"][len(prefix) :], "raw_path": (scope.get("raw_path") or b"").removeprefix(raw)}
             await app({**scope, **kept}, receive, send)
@@ -51,7 +51,7 @@ def below(prefix: str, app: ASGIApp) -> ASGIApp:
     return without_prefix
 
 
-async def _to_folder(prefix: str, scope: Scope, send: Send) -> None:
+async def to_folder(prefix: str, scope: Scope, send: Send) -> None:
     """A redirect to the address with a trailing slash, to which the page's own addresses are relative."""
     query = scope.get("query_string", b"")
     location = f"{prefix}/".encode() + (b"?" + query if query else b"")

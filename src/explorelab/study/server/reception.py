@@ -14,6 +14,7 @@ from explorelab.study.config.languages import language_for
 from explorelab.study.database.refusals import Refused, no_token
 from explorelab.study.database.store import remembered
 from explorelab.study.server.context import Context
+from explorelab.study.server.limits.newcomers import check_open
 from explorelab.study.server.limits.rate_limits import InDatabase, InProcess, Limit
 from explorelab.study.server.limits.request_limits import network_of
 from explorelab.study.session import transactions
@@ -82,6 +83,7 @@ class Reception:
 
         def admit(connection: Connection, at: float) -> None:
             if not pilot:
+                check_open(connection)
                 self._newcomers.count(connection, network, at)
 
         code, state = await store.write(

@@ -30,6 +30,6 @@ RESEARCHER = {
 
 def headers_of(path: str) -> dict[str, str]:
     """The headers of an answer at this address."""
-    if path.startswith("/admin"):
+    if path.startswith(("/admin", "/lab")):
         return RESEARCHER
     return API if path.startswith(("/api", "/metrics")) else PARTICIPANT

@@ -215,23 +215,29 @@ def application(study: Study, folder: Path, password: str, public_origin: str = 
 
 def begun(study: Study, folder: Path) -> str:
     """The kind of database, after checking that it is intact and not served elsewhere; sets the time for all processes."""
-    from explorelab.study.database.claim import check_unserved
-    from explorelab.study.database.sqlite_file import check_whole
     from explorelab.study.database.store import open_store
     from explorelab.study.server.steady_clock import begin
 
     store = open_store(study.database, folder)
     try:
-        # Claimed first: a second server that is turned away must not record what it would have served.
-        check_unserved(store.engine, store.file)
-        store.claim()
-        if store.file is not None:
-            check_whole(store.file)
+        check_alone(store)
         # People get back the time during which no server ran, and count as taking part again when promises are checked.
-        _keep_word(store, study, lambda connection: begin(connection, 60 * study.server.return_within_minutes)())
+        keep_word(store, study, lambda connection: begin(connection, 60 * study.server.return_within_minutes)())
     finally:
         store.close()
     return store.dialect
+
+
+def check_alone(store: Store) -> None:
+    """Raise unless the database is intact and nobody else serves it; claims it until the store is closed."""
+    from explorelab.study.database.claim import check_unserved
+    from explorelab.study.database.sqlite_file import check_whole
+
+    # Claimed first: a second server that is turned away must not record what it would have served.
+    check_unserved(store.engine, store.file)
+    store.claim()
+    if store.file is not None:
+        check_whole(store.file)
 
 
 def opened(study: Study, folder: Path) -> Store:
@@ -241,14 +247,14 @@ def opened(study: Study, folder: Path) -> Store:
 
     store = open_store(study.database, folder)
     try:
-        _keep_word(store, study, lambda _: told_clock()())
+        keep_word(store, study, lambda _: told_clock()())
     except InputError:
         store.close()
         raise
     return store
 
 
-def _keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -> None:
+def keep_word(store: Store, study: Study, now: Callable[[Connection], float]) -> None:
     """Raise if the database is another study's, or people in it were promised something other than what is served now."""
     from explorelab.study.database.claim import check_origin
     from explorelab.study.session.promises import check_promises

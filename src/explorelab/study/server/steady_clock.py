@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, select, update
 
@@ -50,12 +51,28 @@ def begin(connection: Connection, window_s: float) -> SteadyClock:
 
     People who were within their time to come back (`window_s`) when the last server stopped have as much left now.
     """
-    row = connection.execute(select(settings.c.value).where(settings.c.name == ALIVE)).scalar()
-    alive_at = float(row) if row else None
-    now = time.time() if alive_at is None else max(time.time(), alive_at)
+    start([last_alive(connection)])
+    clock = told_clock()
+    resume(connection, window_s, clock())
+    return clock
+
+
+def start(last_alive_at: Iterable[float | None]) -> None:
+    """Set the clock of this process and of those it starts: not before any time that was told when a server last ran."""
+    now = max([time.time(), *(at for at in last_alive_at if at is not None)])
     os.environ[OFFSET] = repr(now - since_boot())
+
+
+def last_alive(connection: Connection) -> float | None:
+    """When a server of this study last ran."""
+    row = connection.execute(select(settings.c.value).where(settings.c.name == ALIVE)).scalar()
+    return float(row) if row else None
+
+
+def resume(connection: Connection, window_s: float, now: float) -> None:
+    """Give people back the time during which no server ran."""
+    alive_at = last_alive(connection)
     if alive_at is not None and now - alive_at > UNNOTICED_S:
         under_way = people.c.stage.in_(UNDER_WAY) & (people.c.seen_at >= alive_at - window_s)
         connection.execute(update(people).where(under_way).values(seen_at=people.c.seen_at + (now - alive_at)))
     keep(connection, ALIVE, repr(now))
-    return told_clock()

@@ -12,13 +12,14 @@ import hmac
 import math
 import secrets
 from collections.abc import Callable
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from fastapi import Request
 from sqlalchemy import Connection, delete, insert, select
 
 from explorelab.errors import InputError
+from explorelab.study.admin.entry.entrance import Session, no_session
+from explorelab.study.admin.entry.own_site import check_origin
+from explorelab.study.admin.entry.passwords import hashed
 from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import settings
 from explorelab.study.server.limits.rate_limits import InDatabase, Limit
@@ -34,16 +35,7 @@ OF_ALL = Limit("login-all", 50, 150.0, *TOO_MANY)
 """For all unknown browsers together, so that having many addresses does not help."""
 OF_KNOWN_BROWSER = Limit("login-known", 100, 100.0, *TOO_MANY)
 LOGGED_OUT = "logged-out:"
-HASHING_COST = 2**14
-"""The cost of scrypt: each guess of a password takes tens of milliseconds and 16 MB."""
 """Prefix of the settings that record logged-out sessions; the value is when the session would have ended."""
-
-
-class Session(NamedTuple):
-    """A researcher who is logged in."""
-
-    name: str
-    ends_at: float
 
 
 class Keeper:
@@ -55,13 +47,13 @@ class Keeper:
         self._now = now
         self._origin = origin.rstrip("/")
         self._salt = secrets.token_bytes(16)
-        self._hash = self._hashed(password)
+        self._hash = hashed(password, self._salt)
         self._key = hmac.digest(secret, b"admin:" + password.encode(), "sha256")
         self.attempts = Attempts(secret)
 
     def is_password(self, password: str) -> bool:
         """Whether this is the password; always takes the same time (about 50 ms, so not in the event loop)."""
-        return hmac.compare_digest(self._hashed(password), self._hash)
+        return hmac.compare_digest(hashed(password, self._salt), self._hash)
 
     def new_cookie(self) -> str:
         """The cookie of a new session."""
@@ -98,32 +90,10 @@ class Keeper:
 
     def check_change(self, request: Request, session: Session) -> None:
         """Refuse a change that does not come from the session's own page."""
-        self.check_origin(request)
+        check_origin(request, self._origin)
         token = request.headers.get("x-csrf-token", "")
         if not hmac.compare_digest(token.encode(), self.csrf_token(session).encode()):
             raise Refused(403, "csrf", "The request has no valid X-CSRF-Token: reload the page.")
-
-    def check_origin(self, request: Request) -> None:
-        """Refuse a request that came from another site, or that does not say where it came from."""
-        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        same_site = site == "same-origin"
-        # A page that sends no referrer says "null"; then the other header, which no script can set, decides.
-        same_origin = same_site if origin in (None, "null") else self._is_own(origin or "", request)
-        if not same_origin or (site is not None and not same_site):
-            raise Refused(403, "origin", "The request comes from another site, or does not say which site it comes from.")
-
-    def is_https(self, request: Request) -> bool:
-        """Whether the browser uses https to reach us or the proxy in front of us."""
-        return request.url.scheme == "https" or self._origin.startswith("https:")
-
-    def _is_own(self, origin: str, request: Request) -> bool:
-        if self._origin and origin == self._origin:
-            return True
-        parts = urlsplit(origin)
-        return parts.scheme in ("http", "https") and parts.netloc == request.headers.get("host")
-
-    def _hashed(self, password: str) -> bytes:
-        return hashlib.scrypt(password.encode(), salt=self._salt, n=HASHING_COST, r=8, p=1)
 
     def _signature(self, use: str, text: str) -> str:
         return hmac.new(self._key, f"{use}:{text}".encode(), hashlib.sha256).hexdigest()
@@ -153,11 +123,6 @@ class Attempts:
         if known is not None:
             return [(self._of_known_browser, known)]
         return [(self._of_address, network_of(address)), (self._of_all, "")]
-
-
-def no_session() -> Refused:
-    """The refusal of a request by someone who is not logged in."""
-    return Refused(401, "no-session", "You are not logged in, or your session has ended: log in at /admin/login.")
 
 
 def log_out(connection: Connection, session: Session, now: float) -> None:

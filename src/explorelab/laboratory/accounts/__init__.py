@@ -1,0 +1,1 @@
+"""Who the researchers are, and what each may do where."""

@@ -1,0 +1,1 @@
+"""The laboratory's own database: accounts, roles, invitations, studies, and who changed what."""

@@ -1,0 +1,1 @@
+"""The folder of a laboratory, and its studies on one server."""

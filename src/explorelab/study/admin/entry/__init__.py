@@ -1,0 +1,1 @@
+"""Who may see the researcher's page, and what they may do there."""
