@@ -48,6 +48,12 @@ export function choosable(dynamic: Dynamic, position: number, layout: Layout, av
   return available ? near.filter((arm) => available.includes(arm)) : near;
 }
 
+/** The open arms, where some are closed that the rule alone would let people choose; null otherwise. */
+export function openOnly(dynamic: Dynamic, position: number, layout: Layout, available: readonly number[] | null): number[] | null {
+  const open = choosable(dynamic, position, layout, available);
+  return open.length < choosable(dynamic, position, layout).length ? open : null;
+}
+
 /** The arm that is sampled: the goal or, under travel, the next one on a shortest way (ties: the lowest number). */
 export function sampled(dynamic: Dynamic, position: number, goal: number, layout: Layout): number {
   if (dynamic !== "travel" || goal === position) return goal;

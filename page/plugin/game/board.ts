@@ -2,7 +2,7 @@
 
 import { element } from "../dom";
 import { nArms, type Layout } from "../layout";
-import { choosable, mayChoose, type Dynamic } from "../rules";
+import { choosable, mayChoose, openOnly, type Dynamic } from "../rules";
 import type { Rewards } from "../words/amounts";
 import { fill, type Labels } from "../words/labels";
 import { ruleLabels } from "../words/rule-labels";
@@ -145,11 +145,23 @@ export class Board {
   /** The rule of this block, or which arms are open if only some are, unless there is something more urgent to say. */
   showRule(): void {
     const { layout, dynamic, labels, deadlineMs } = this.parts;
-    const { available } = this.view!;
+    const open = this.open();
     const rule = ruleLabels(layout.kind, dynamic, deadlineMs !== null).map((name) => labels[name]).join(" ");
-    if (available?.length === 1) this.showNote(fill(labels.rule_one_open, { arm: this.speech.name(available[0]!) }), "rule");
-    else if (available && available.length < nArms(layout)) this.showNote(`${labels.rule_some_open} ${rule}`, "rule");
+    if (open?.length === 1) this.showNote(fill(labels.rule_one_open, { arm: this.speech.name(open[0]!) }), "rule");
+    else if (open) this.showNote(`${labels.rule_some_open} ${rule}`, "rule");
     else this.showNote(rule, "rule");
+  }
+
+  /** Which arms are open, for a screen reader; empty where the rule says it all. */
+  saidOpen(): string {
+    const open = this.open();
+    return open ? this.speech.open(open) : "";
+  }
+
+  private open(): number[] | null {
+    const { dynamic, layout } = this.parts;
+    const { position, available } = this.view!;
+    return openOnly(dynamic, position, layout, available);
   }
 
   /** Why an arm cannot be chosen. */

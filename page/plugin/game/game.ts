@@ -68,7 +68,7 @@ export class Game {
     document.addEventListener("visibilitychange", this.visibilityChanged);
     this.board.show(this.at.view());
     this.board.showRule();
-    if (this.at.available) this.board.say(this.board.speech.open(this.at.available));
+    this.board.say(this.board.saidOpen());
     if (this.parts.startPaused) this.pause("press");
     if (this.parts.pauseWhenHidden && document.hidden) this.pause("hidden");
     this.startChoice();
@@ -243,7 +243,7 @@ export class Game {
     this.board.show(this.at.view());
     if (said) this.board.flashReward();
     this.board.showRule();
-    const open = !isLast && available ? this.board.speech.open(available) : "";
+    const open = isLast ? "" : this.board.saidOpen();
     if (said || open) this.board.say(`${said} ${open}`.trim());
     this.phase = "waiting";
     if (isLast) this.end();

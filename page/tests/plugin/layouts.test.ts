@@ -245,6 +245,14 @@ test("only arms next to the blue dot are open where the rule says so", async () 
   expect(data()!.edges).toEqual(LAYOUTS.graph.edges);
 });
 
+test("a server that tells what the rule says anyway closes nothing; one that tells less does", async () => {
+  const neighbours = { layout: LAYOUTS.graph, start: 4, dynamic: "neighbour", deadline_ms: null };
+  await start({ ...neighbours, available: [0, 1, 2, 3, 4] });
+  expect([find("#note").textContent, find("#status").textContent]).toEqual([expect.stringMatching(/^Stay, or choose/), ""]);
+  await start({ ...neighbours, available: [0, 3] });
+  expect([find("#note").textContent, find("#status").textContent]).toEqual([expect.stringMatching(/^Hatched/), "Open this time: Red; Grey."]);
+});
+
 test("on a graph people travel to a goal without a clock, one step at a click", async () => {
   const layout = readLayout(LAYOUTS.graph, 0, 0);
   const choose = choosesLocally({ means: [1, 2, 3, 4, 5], noise: 0, dynamic: "travel", layout, foregone: false, offers: [] });
