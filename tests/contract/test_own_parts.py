@@ -18,7 +18,7 @@ from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import blocks_of, replay, ways_of
 from explorelab.simulation import chance
-from explorelab.study.config.design import reward
+from explorelab.study.config.blocks.scenes import reward
 from explorelab.study.export import choices_file
 from explorelab.study.export.rows import Played
 from explorelab.study.robots.minds import Mind

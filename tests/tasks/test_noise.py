@@ -67,7 +67,7 @@ def test_a_variance_that_it_cannot_have_is_refused():
 def test_rewards_of_a_study_are_drawn_without_jax():
     """A server that loads it would start seconds later and hold hundreds of megabytes more."""
     told = (
-        "import sys, explorelab as xl; from explorelab.study.config.design import reward;"
+        "import sys, explorelab as xl; from explorelab.study.config.blocks.scenes import reward;"
         "reward(xl.tasks.landscape('A'), 0, 1), reward(xl.tasks.profile('B'), 0, 1); sys.exit('jax' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0

@@ -5,18 +5,17 @@ import { byId, el, whole } from "../elements";
 
 export function showBalance(cells: CellCount[]): void {
   const most = Math.max(1, ...cells.map((cell) => cell.active + cell.finished));
-  const two = cells.some((cell) => cell.second_dynamic);
-  const advised = cells.some((cell) => cell.advice);
+  const names = [...new Set(cells.flatMap((cell) => Object.keys(cell.levels)))];
   const half = cells.length > 8 ? Math.ceil(cells.length / 2) : cells.length;
   const halves = [cells.slice(0, half), cells.slice(half)].filter((part) => part.length);
-  byId("balance").replaceChildren(...halves.map((part) => table(part, most, two, advised)));
+  byId("balance").replaceChildren(...halves.map((part) => table(part, most, names)));
 }
 
-function table(cells: CellCount[], most: number, two: boolean, advised: boolean): HTMLElement {
-  const names = ["timing", "dynamic", "landscape", ...(two ? ["then"] : []), ...(advised ? ["advice"] : [])].map((name) => heading(name));
-  const head = el("tr", "", ...names, el("td"), heading("active", "number"), heading("done", "number"));
+function table(cells: CellCount[], most: number, names: string[]): HTMLElement {
+  const heads = names.map((name) => heading(name === "second_dynamic" ? "then" : name.replaceAll("_", " ")));
+  const head = el("tr", "", ...heads, el("td"), heading("active", "number"), heading("done", "number"));
   const rows = cells.map((cell) => {
-    const words = [cell.timing, cell.dynamic, cell.landscape, ...(two ? [cell.second_dynamic] : []), ...(advised ? [cell.advice ?? ""] : [])];
+    const words = names.map((name) => cell.levels[name] ?? "");
     const bar = el("div", "bar", part("done", cell.finished / most), part("active", cell.active / most));
     const counts = [cell.active, cell.finished].map((count) => el("td", count ? "number" : "number none", whole(count)));
     return el("tr", "", ...words.map((word) => el("td", "", word)), el("td", "wide", bar), ...counts);

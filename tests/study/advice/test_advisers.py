@@ -146,7 +146,7 @@ def test_advisers_are_told_what_is_stored_and_only_what_was_on_the_screen(tmp_pa
         (first.arm, first.reward, False), (second.arm, second.reward, True),
     ]  # fmt: skip
     assert [each.advised for each in whole.news] == [first.arm, None]  # the next square on the way; nothing was shown
-    assert whole.news[0].near == lab.study.next_to(start)
+    assert whole.news[0].near == lab.study.board.next_to(start)
     assert (rest.known, rest.news) == (1, whole.news[1:])
 
 

@@ -17,7 +17,8 @@ from explorelab.study.assessment.assessors import Assessors, _worst
 from explorelab.study.assessment.assessors import found as found_of
 from explorelab.study.assessment.players import Player, asked_of
 from explorelab.study.computing.pipe import Job, Told
-from explorelab.study.config.design import DYNAMICS, Advice
+from explorelab.study.config.blocks.boards import DYNAMICS
+from explorelab.study.config.design import Advice
 from explorelab.study.database.tables import blocks, choices
 from tests.support.study.lab import Lab, Tab
 from tests.support.study.small_study import small_study
@@ -130,7 +131,7 @@ def test_what_is_told_of_a_choice_has_the_reach_of_its_own_block(tmp_path: Path)
             assert [(each.block, each.arm) for each in asked.news] == [(row.block, row.arm) for row in rows]
             for each, row in zip(asked.news, rows, strict=True):
                 free = played[who, row.block].dynamic == "standard"
-                assert each.near == (None if free else lab.study.next_to(row.position))
+                assert each.near == (None if free else lab.study.board.next_to(row.position))
 
 
 def test_an_agent_that_cannot_have_made_a_choice_is_trouble_in_a_sentence() -> None:

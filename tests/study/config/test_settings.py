@@ -42,8 +42,8 @@ def test_the_second_block_has_the_other_timing_and_landscape_and_a_remaining_dyn
     study = load_study(folder)
     plan = study.plan(Cell("fast", "standard", "a", "travel"))
     assert [block.kind for block in plan] == ["training"] * 3 + ["task"] * 2
-    assert plan[3][1:7] == ("standard", "fast", 1500, "a", 90, "")
-    assert plan[4][1:7] == ("travel", "slow", 6000, "b", 90, "")
+    assert plan[3][1:6] == ("standard", "fast", 1500, "a", 90)
+    assert plan[4][1:6] == ("travel", "slow", 6000, "b", 90)
     for cell in study.cells:
         first, second = study.plan(cell)[3:]
         assert first.timing != second.timing

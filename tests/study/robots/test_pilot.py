@@ -17,7 +17,8 @@ import explorelab as xl
 from explorelab.agents.factors import Params, Rule, Ways
 from explorelab.errors import InputError
 from explorelab.fitting.likelihood import Block, replay
-from explorelab.study.config.design import Study, reward
+from explorelab.study.config.blocks.scenes import reward
+from explorelab.study.config.design import Study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database import tables
 from explorelab.study.database.store import engine_for, remembered
@@ -59,7 +60,7 @@ def play(agent: xl.Agent, study: Study, n: int, near: Collection[int] = (), miss
         allowed = np.ones(study.n_arms, bool)
         if trial in near:
             allowed[:] = False
-            allowed[list(study.next_to(position))] = True
+            allowed[list(study.board.next_to(position))] = True
         chances = mind.probabilities(trial, position, allowed)
         drawn = int(rng.choice(study.n_arms, p=chances / chances.sum()))
         arm = position if trial in missed else drawn

@@ -238,7 +238,7 @@ def test_neighbours_alone_can_be_reached_where_that_is_the_rule(tmp_path: Path) 
     target = Target(tmp_path, training=(), task_dynamics=("neighbour",))
     with target.client:
         someone = Person(target)
-        near, width = set(target.study.next_to(someone.state["block"]["position"])), target.study.n_arms
+        near, width = set(target.study.board.next_to(someone.state["block"]["position"])), target.study.n_arms
         for square in set(range(width)) - near:
             body = body_of(someone, "choice", goal=square, clicks=[[square, 1.0]])
             refused(target, 422, "invalid", lambda body=body: target.post("choice", body, someone.token))

@@ -67,7 +67,7 @@ def test_no_click_repeats_the_last_choice(lab: Lab) -> None:
 def test_a_neighbour_can_be_chosen_and_others_are_refused(lab: Lab) -> None:
     tab = in_play(lab, "neighbour")
     position = tab.state["block"]["position"]
-    near = set(lab.study.next_to(position))
+    near = set(lab.study.board.next_to(position))
     far = next(square for square in range(100) if square not in near)
     refused = tab.choose(0, far)
     assert (refused.status_code, refused.json()["error"]) == (422, "invalid")

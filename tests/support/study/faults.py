@@ -67,7 +67,7 @@ class Clicker:
 
     def decide(self, block: Mapping[str, Any], trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
         allowed = np.ones(self._study.n_arms, bool)
-        near = self._study.allowed(block["dynamic"], position)
+        near = self._study.board.allowed(block["dynamic"], position)
         if near is not None:
             allowed[:] = False
             allowed[list(near)] = True

@@ -16,6 +16,9 @@ from explorelab.study.config.design import Study
 from explorelab.study.database.store import Store, open_store
 from explorelab.study.server.application import create_app
 
+UNHURRIED_MS = 30.0
+"""How long a choice without a deadline takes."""
+
 
 class Clock:
     """Time that tests move on."""
@@ -80,14 +83,15 @@ class Tab:
 
     def report(self, trial: int, square: int | None, **changes: Any) -> dict[str, Any]:
         block = self.state["block"]
+        elapsed_ms = (block["deadline_ms"] or UNHURRIED_MS) + 2.5
         clicks = [] if square is None else [[square, 5.0 + trial / 10]]
         return {
             "block": block["number"], "trial": trial, "goal": square, "clicks": clicks,
-            "elapsed_ms": block["deadline_ms"] + 2.5, "pauses": 0, "attempt": 1, "by_hand": len(clicks), **changes,
+            "elapsed_ms": elapsed_ms, "pauses": 0, "attempt": 1, "by_hand": len(clicks), **changes,
         }  # fmt: skip
 
     def choose(self, trial: int, square: int | None, **changes: Any) -> Any:
-        self.lab.clock.now += self.state["block"]["deadline_ms"] / 1000 + 0.02
+        self.lab.clock.now += (self.state["block"]["deadline_ms"] or UNHURRIED_MS) / 1000 + 0.02
         return self.post("choice", **self.report(trial, square, **changes))
 
     def play_block(self, number: int) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, insert
 
-from explorelab.study.config.design import BlockPlan, Payment, Study, Texts, reward
+from explorelab.study.config.blocks.scenes import reward
+from explorelab.study.config.design import BlockPlan, Payment, Study, Texts
 from explorelab.study.database.tables import blocks, choices, consents, deletions, events, metadata, people
 from explorelab.tasks import grid, integer_noise, landscape, with_noise
 
@@ -120,7 +121,7 @@ class Filler:
             missed = trial % 7 == 5
             clicks = [] if missed else self._clicks(rng, plan, position)
             goal = clicks[-1][0] if clicks else yellow
-            arm = study.sampled(plan.dynamic, position, goal)
+            arm = study.board.sampled(plan.dynamic, position, goal)
             overrun = 120.5 if trial == 4 else 3.25
             yield {
                 "person": person, "block": number, "trial": trial, "position": position, "goal": goal, "arm": arm,
@@ -134,7 +135,7 @@ class Filler:
             position, yellow = arm, goal if plan.dynamic == "travel" else arm
 
     def _clicks(self, rng: Any, plan: BlockPlan, position: int) -> list[list[float]]:
-        squares = self.study.allowed(plan.dynamic, position) or tuple(range(self.study.n_arms))
+        squares = self.study.board.allowed(plan.dynamic, position) or tuple(range(self.study.n_arms))
         picked = [int(rng.choice(squares)) for _ in range(int(rng.integers(1, 4)))]
         times = np.sort(rng.uniform(20, plan.deadline_ms, len(picked))).round(2).tolist()
         return [list(pair) for pair in zip(picked, times, strict=True)]

@@ -62,19 +62,15 @@ class Totals(BaseModel):
     """People who may not have played by hand or in time, wherever they are."""
 
 
-class CellCount(OnlyWithAdvice):
+class CellCount(BaseModel):
     """A condition, and how many people count in it when the next is assigned."""
 
     name: str
-    timing: str
-    dynamic: str
-    landscape: str
-    second_dynamic: str
+    levels: dict[str, str]
+    """What distinguishes it from others: the levels of factors between persons, and which of the orders."""
     active: int
     finished: int
     """At the debriefing or beyond."""
-    advice: str | None
-    """Only sent in studies with advice."""
 
 
 class Curve(BaseModel):

@@ -26,7 +26,7 @@ LATELY_S = 60.0
 PEOPLE = select(
     people.c.id, people.c.code, people.c.source, people.c.pilot, people.c.stage, people.c.cell, people.c.block,
     people.c.begun, people.c.points, people.c.arrived_at, people.c.seen_at, people.c.finished_at,
-    people.c.plan,
+    people.c.plan, people.c.seed,
 ).order_by(people.c.id)  # fmt: skip
 
 
@@ -41,6 +41,9 @@ class BlockRow(NamedTuple):
     timing: str
     landscape: str
     n_trials: int
+    deadline_ms: int
+    name: str
+    scene: str
 
 
 type Flagged = tuple[int, int, int, str]
@@ -60,6 +63,7 @@ class Image:
 
     def __init__(self) -> None:
         self.people: list[Person] = []
+        self.seed_of: dict[int, int] = {}
         self.version = 0
         """Changes whenever anything else does."""
         self._clear(0)
@@ -104,6 +108,7 @@ class Image:
         if newest != self._marks or not held or everyone != self.people:
             self.version += 1
         self.people = everyone
+        self.seed_of = {person.id: person.seed for person in everyone}
         self._marks = newest
         return held
 

@@ -16,6 +16,7 @@ from explorelab.regret.forms_fast import best_forms
 from explorelab.regret.phenotypes import FEWEST_TRIALS
 from explorelab.study.admin.answers import Curve, Phenotypes, Share
 from explorelab.study.admin.image import BlockRow, Image
+from explorelab.study.config.blocks.scenes import Scene
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import Block
 
@@ -23,26 +24,70 @@ FEWEST_FOR_BAND = 3
 """With two curves the interval would be 13 standard errors on either side, which is meaningless."""
 
 
-def losses(study: Study, landscape: str, rewards: Floats) -> Floats:
-    """What each choice lost: the landscape's largest mean minus the reward."""
-    return float(study.landscapes[landscape].means.max()) - rewards
+class Bests:
+    """The largest mean at each choice of a block; those of paths that are drawn for each block are remembered."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._steady: dict[tuple[Scene, int], Floats] = {}
+        self._drawn: dict[int, Floats] = {}
+
+    def of(self, image: Image, block: BlockRow) -> Floats:
+        """For each choice of a block whose scene the study has."""
+        scene = self._study.scene(block)
+        assert scene is not None
+        if scene.task.change is None or not scene.task.change.own_paths:
+            key = scene, block.n_trials
+            if key not in self._steady:
+                self._steady[key] = scene.best(0, 0, block.n_trials)
+            return self._steady[key]
+        if block.id not in self._drawn:
+            self._drawn[block.id] = scene.best(image.seed_of[block.person], block.number, block.n_trials).astype(np.float32)
+        return self._drawn[block.id]
+
+    def forget(self) -> None:
+        """Start over: something was deleted, and block numbers may be reused."""
+        self._drawn.clear()
 
 
-def curves(study: Study, image: Image, persons: set[int]) -> list[Curve]:
-    """Mean observed regret by dynamic and timing."""
+def panel_of(study: Study, block: BlockRow) -> tuple[str, str]:
+    """The panel in which a block's regret is drawn, and the line there: its dynamic and timing, or its name and levels."""
+    if study.design is None or not block.name:
+        return block.dynamic, block.timing
+    return block.name, block.scene.removeprefix(block.name).removeprefix("-")
+
+
+def panels(study: Study) -> list[tuple[str, str]]:
+    """Every panel and line that the design has."""
+    if study.design is None:
+        return list(product(study.task_dynamics, study.task_timings))
+    counting = [plan for block in study.design.blocks.values() for plan in block.variants.values() if plan.kind == "task"]
+    return [(plan.name, plan.scene.removeprefix(plan.name).removeprefix("-")) for plan in counting]
+
+
+def curves(study: Study, image: Image, persons: set[int], bests: Bests) -> list[Curve]:
+    """Mean observed regret by dynamic and timing or, of blocks of one's own, by their names and the levels of factors."""
     rows: dict[tuple[str, str], list[int]] = {}
     for row, block in _task_blocks(study, image, persons):
-        rows.setdefault((block.dynamic, block.timing), []).append(row)
-    best = {name: float(task.means.max()) for name, task in study.landscapes.items()}
-    planned = list(product(study.task_dynamics, study.task_timings))
+        rows.setdefault(panel_of(study, block), []).append(row)
+    planned = panels(study)
     found = []
-    for dynamic, timing in [*planned, *sorted(rows.keys() - set(planned))]:  # a study may have been changed halfway
-        at = rows.get((dynamic, timing), [])
-        tops = np.array([best[image.blocks[row].landscape] for row in at])
+    for panel, line in [*planned, *sorted(rows.keys() - set(planned))]:  # a study may have been changed halfway
+        at = rows.get((panel, line), [])
         finished = sum(_is_finished(image, row) for row in at)
-        lost = tops[:, None] - image.reward[at] if at else np.zeros((0, 0))
-        found.append(_curve(dynamic, timing, lost, finished))
+        found.append(_curve(panel, line, _lost(image, at, bests), finished))
     return found
+
+
+def _lost(image: Image, at: list[int], bests: Bests) -> Floats:
+    """What each choice lost: the largest mean minus the reward."""
+    if not at:
+        return np.zeros((0, 0))
+    tops = np.full((len(at), image.reward.shape[1]), np.nan)
+    for i, row in enumerate(at):
+        best = bests.of(image, image.blocks[row])
+        tops[i, : len(best)] = best
+    return tops - image.reward[at]
 
 
 def _curve(dynamic: str, timing: str, lost: Floats, n_finished: int) -> Curve:
@@ -74,8 +119,8 @@ def _rounded(values: Floats) -> list[Any]:
 class Forms:
     """The form of every finished task block, found once."""
 
-    def __init__(self, study: Study) -> None:
-        self._study = study
+    def __init__(self, study: Study, bests: Bests) -> None:
+        self._study, self._bests = study, bests
         self._known: dict[int, int] = {}
 
     def phenotypes(self, image: Image, persons: set[int]) -> list[Phenotypes]:
@@ -89,9 +134,10 @@ class Forms:
         done = [(row, block) for row, block in done if self._known[block.id] >= 0]  # others have no form
         form = np.array([self._known[block.id] for _, block in done], np.int64)
         who = np.array([block.person for _, block in done], np.int64)
-        dynamic = np.array([block.dynamic for _, block in done], np.str_)
-        every = [("all", np.ones(len(done), bool))] if len(self._study.task_dynamics) > 1 else []
-        every += [(name, dynamic == name) for name in self._study.task_dynamics]
+        panel = np.array([panel_of(self._study, block)[0] for _, block in done], np.str_)
+        names = dict.fromkeys(name for name, _ in panels(self._study))
+        every = [("all", np.ones(len(done), bool))] if len(names) > 1 else []
+        every += [(name, panel == name) for name in names]
         return [
             Phenotypes(dynamic=name, n=int(among.sum()), shares=_shares(form[among], who[among])) for name, among in every
         ]
@@ -101,7 +147,7 @@ class Forms:
         new = [(row, block) for row, block in done if block.id not in self._known]
         for length in {block.n_trials for _, block in new}:
             alike = [(row, block) for row, block in new if block.n_trials == length]
-            regret = [regret_of(self._study, block.landscape, image.reward[row, :length]) for row, block in alike]
+            regret = [np.cumsum(self._bests.of(image, block) - image.reward[row, :length]) for row, block in alike]
             labels = best_forms(np.stack(regret), "raw").tolist()
             self._known |= {block.id: label for (_, block), label in zip(alike, labels, strict=True)}
 
@@ -110,16 +156,16 @@ class Forms:
         self._known.clear()
 
 
-def regret_of(study: Study, landscape: str, rewards: Floats) -> Floats:
-    """Observed regret after each of these rewards."""
-    return np.cumsum(losses(study, landscape, rewards))
+def regret_of(scene: Scene, block: Block, seed: int, rewards: Floats) -> Floats:
+    """Observed regret after each of these rewards of a person with this seed."""
+    return np.cumsum(scene.best(seed, block.number, block.n_trials)[: len(rewards)] - rewards)
 
 
-def form_of(study: Study, block: Block, rewards: Floats) -> str | None:
-    """The form of one task block, once it is finished."""
-    if block.kind != "task" or len(rewards) < max(block.n_trials, FEWEST_TRIALS):
+def form_of(block: Block, regret: Floats) -> str | None:
+    """The form of one task block with this observed regret, once it is finished."""
+    if block.kind != "task" or len(regret) < max(block.n_trials, FEWEST_TRIALS):
         return None
-    best = int(best_forms(regret_of(study, block.landscape, rewards)[None], "raw")[0])
+    best = int(best_forms(regret[None], "raw")[0])
     return FORMS[best] if best >= 0 else NONE
 
 
@@ -140,9 +186,9 @@ def _is_finished(image: Image, row: int) -> bool:
 
 
 def _task_blocks(study: Study, image: Image, persons: set[int]) -> list[tuple[int, BlockRow]]:
-    """Task blocks of these people whose landscape the study still has."""
+    """Task blocks of these people whose landscape or scene the study still has."""
     return [
         (row, block)
         for row, block in enumerate(image.blocks)
-        if block.kind == "task" and block.person in persons and block.landscape in study.landscapes
+        if block.kind == "task" and block.person in persons and study.scene(block) is not None
     ]

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from explorelab.study.admin.advice_counts import advice_counts
 from explorelab.study.admin.answers import CellCount, Overview, People, PersonRow, Totals
 from explorelab.study.admin.image import Image
-from explorelab.study.admin.live_regret import Forms, curves
+from explorelab.study.admin.live_regret import Bests, Forms, curves
 from explorelab.study.admin.quality import FOCUS, HIDDEN, NETWORK, n_events, quality
 from explorelab.study.config.design import BlockPlan, Study
 from explorelab.study.database.tables import Person
@@ -52,7 +52,8 @@ class Overviews:
         self._study = study
         self._lock = threading.Lock()
         self._image = Image()
-        self._forms = Forms(study)
+        self._bests = Bests(study)
+        self._forms = Forms(study, self._bests)
         self._plans: dict[tuple[str | None, str | None], tuple[BlockPlan, ...]] = {}
         self._answers: dict[bool, tuple[int, float, bytes]] = {}
         self._rows: dict[int, tuple[int, PersonRow]] = {}
@@ -90,6 +91,7 @@ class Overviews:
     def _refresh(self, connection: Connection, now: float) -> None:
         if not self._image.refresh(connection, now):
             self._forms.forget()
+            self._bests.forget()
 
     def _plan(self, person: Person) -> tuple[BlockPlan, ...]:
         key = person.cell, person.plan
@@ -107,7 +109,7 @@ class Overviews:
             n_blocks=len(study.training) + study.n_task_blocks, n_trials=study.n_trials,
             return_within_minutes=study.server.return_within_minutes,
             totals=self._totals(among, numbers, now), cells=self._cells(among, now),
-            curves=curves(study, image, numbers), phenotypes=self._forms.phenotypes(image, numbers),
+            curves=curves(study, image, numbers, self._bests), phenotypes=self._forms.phenotypes(image, numbers),
             quality=quality(study, image, numbers), advice=advice_counts(connection, study, pilots),
         )  # fmt: skip
 
@@ -134,7 +136,7 @@ class Overviews:
         return [
             CellCount(
                 name=cell.name,
-                **cell._replace(advice=cell.advice or None)._asdict(),  # type: ignore[arg-type]
+                levels=cell.levels,
                 active=active[cell.name],
                 finished=finished[cell.name],
             )

@@ -66,14 +66,15 @@ def _blocks(connection: Connection, study: Study, person: Person) -> list[Person
     found = []
     for block in connection.execute(select(blocks).where(blocks.c.person == person.id).order_by(blocks.c.number)):
         rewards = np.array([drawn for drawn, _ in made.get(block.number, [])], np.float64)
-        known = block.landscape in study.landscapes
+        scene = study.scene(block)
+        regret = None if scene is None else regret_of(scene, block, person.seed, rewards)
         found.append(
             PersonBlock(
                 number=block.number, kind=block.kind, dynamic=block.dynamic, timing=block.timing, landscape=block.landscape,
                 deadline_ms=block.deadline_ms, n_trials=block.n_trials, begun_at=block.begun_at,
                 missed=sum(missed for _, missed in made.get(block.number, [])), points=round(float(rewards.sum()), 1),
-                regret=regret_of(study, block.landscape, rewards).round(1).tolist() if known else [],
-                form=form_of(study, block, rewards) if known else None,
+                regret=[] if regret is None else regret.round(1).tolist(),
+                form=None if regret is None else form_of(block, regret),
             )
         )  # fmt: skip
     return found

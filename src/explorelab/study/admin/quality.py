@@ -44,7 +44,7 @@ def quality(study: Study, image: Image, numbers: set[int]) -> Quality:
         "hidden_pauses": [n_events(image, number, HIDDEN) for number in missed_by],
         "slow_network": [n_events(image, number, NETWORK) for number in missed_by],
     }
-    overrun = image.overrun[rows]
+    overrun = image.overrun[[row for row in rows if image.blocks[row].deadline_ms]]
     overrun = overrun[np.isfinite(overrun)]
     histograms = [_histogram(name, values, TIMES, with_end=True) for name, values in happened.items()]
     doubts = {flag: n for flag, each in sorted(flags.items()) if (n := sum(each[row] for row in rows))}

@@ -33,5 +33,5 @@ def moment_of(connection: Connection, study: Study, code: str, known: int) -> Mo
     last = connection.execute(_LAST, at).one_or_none()
     position, trial = (block.start, 0) if last is None else (last.arm, last.trial + 1)
     new = news(connection, study, _NEWS, person.id, known)
-    near = study.allowed(block.dynamic, position)
+    near = study.board_of(block).allowed(block.dynamic, position)
     return Moment(person.id, block.advice, block.number, trial, block.start, near, known, new)

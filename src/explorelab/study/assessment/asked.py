@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from explorelab.study.computing.pipe import Told
-from explorelab.study.config.design import DYNAMICS, Study
+from explorelab.study.config.blocks.boards import DYNAMICS
+from explorelab.study.config.design import Study
 from explorelab.tasks import Task
 
 AGENT = "stochastic-ucl"
@@ -48,7 +49,7 @@ def recipe_of(study: Study) -> Recipe:
     """The recipe for a study: the model of a person and the group are those of its advice, if it gives any."""
     # Under neighbour and travel, a sample is never further away than the next square.
     tasks: dict[tuple[str, str], Task] = {
-        (name, dynamic): task if dynamic == "standard" else replace(task, moves=study.moves)
+        (name, dynamic): task if dynamic == "standard" else replace(task, moves=study.board.moves)
         for name, task in study.landscapes.items()
         for dynamic in DYNAMICS
     }

@@ -17,7 +17,8 @@ def news_query(of: ColumnElement[bool]) -> Select[Any]:
     return (
         select(
             choices.c.block, choices.c.position, choices.c.arm, choices.c.reward, choices.c.missed, choices.c.advised,
-            choices.c.advice_shown_ms, blocks.c.start, blocks.c.dynamic,
+            choices.c.advice_shown_ms, blocks.c.start, blocks.c.dynamic, blocks.c.landscape,
+            blocks.c.scene,
         )
         .select_from(choices.join(blocks, of_block))
         .where(choices.c.person == bindparam("of_person"), of)
@@ -35,7 +36,8 @@ def news(connection: Connection, study: Study, query: Select[Any], person: int, 
 
 def _told(study: Study, row: Any) -> Told:
     """A stored choice. Under travel, the suggestion is a goal, and following it samples the next square on the way."""
-    near = None if row.dynamic == "standard" else study.next_to(row.position)
+    board = study.board_of(row)
+    near = None if row.dynamic == "standard" else board.next_to(row.position)
     shown = row.advised if row.advice_shown_ms is not None else None
-    advised = None if shown is None else study.sampled(row.dynamic, row.position, shown)
+    advised = None if shown is None else board.sampled(row.dynamic, row.position, shown)
     return Told(row.block, row.start, row.arm, row.reward, row.missed, near, advised)

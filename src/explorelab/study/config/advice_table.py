@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ LONGEST = 64
 """Characters in the name of a condition."""
 
 
-def read_advice(toml: TomlFile, folder: Path, tasks: Mapping[str, Task], task: Table, n_trials: int) -> Advice | None:
-    """The advice that the study gives; None if it has no such table."""
+def read_advice(toml: TomlFile, folder: Path, played: Sequence[Task], n_trials: int) -> Advice | None:
+    """The advice that the study gives in blocks on these tasks; None if it has no such table."""
     if TABLE not in toml.values:
         return None
     # Imported here because only studies with advice need it, and it takes a second.
@@ -40,7 +40,6 @@ def read_advice(toml: TomlFile, folder: Path, tasks: Mapping[str, Task], task: T
         within_ms=table.whole("within_ms", 1, 60_000, "milliseconds", usual.within_ms),
         processes=table.whole("processes", 1, 64, default=usual.processes),
     )
-    played = [tasks[name] for name in task.values.get("landscapes", []) if isinstance(name, str) and name in tasks]
     if played:
         _check_companion(table, advice, personal, played[0], n_trials)
     return advice

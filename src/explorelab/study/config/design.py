@@ -1,4 +1,4 @@
-"""What a study is: the squares, what they are worth, the clock, the blocks, the payment. `study.toml` describes it."""
+"""What a study is: what blocks are played on, the clock, who plays which blocks, the payment. `study.toml` describes it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-import numpy as np
-
-from explorelab.tasks import Task, grid, on_graph
-from explorelab.tasks.graphs import Moves
-from explorelab.tasks.noise import noise_kind
+from explorelab.study.config.blocks.boards import Board, Dynamic, grid_board
+from explorelab.study.config.blocks.scenes import Scene
+from explorelab.tasks import Task
 
 if TYPE_CHECKING:
+    from explorelab.study.config.blocks.block_design import BlockDesign, Condition
     from explorelab.study.session.pages.page_types import Form, Page
-
-type Dynamic = Literal["standard", "neighbour", "travel"]
-
-DYNAMICS: tuple[Dynamic, ...] = ("standard", "neighbour", "travel")
-"""standard: any square. neighbour: the current square and those next to it. travel: any square is a goal, the dot walks.
-
-The paper names three dynamics and describes the first; the others are ours, from its graphical and transition-cost bandits.
-"""
 
 
 @dataclass(frozen=True)
@@ -121,12 +112,32 @@ class BlockPlan(NamedTuple):
     dynamic: Dynamic
     timing: str
     deadline_ms: int
+    """0 if there is no deadline."""
     landscape: str
+    """The name of its task."""
     n_trials: int
     advice: str = ""
     """The kind of advice given in it; "" if advice is no part of the study or of the block."""
     page: int = 0
     """On which of the pages of kind blocks it is played, from 0."""
+    name: str = ""
+    """Its name in study.toml; empty in the paper's design."""
+    scene: str = ""
+    """What it is played on, a name in the study's design; empty in the paper's, where the landscape says it."""
+    levels: str = ""
+    """JSON: the level of each factor of the design; empty in the paper's."""
+
+
+class PlayedOn(Protocol):
+    """A block, planned or begun, as far as it says what it is played on."""
+
+    @property
+    def landscape(self) -> str:
+        """The name of its task."""
+
+    @property
+    def scene(self) -> str:
+        """The name of its scene; empty in the paper's design."""
 
 
 class Cell(NamedTuple):
@@ -191,6 +202,8 @@ class Study:
     """The study's files by name, in a form that can be shared."""
     versions: Mapping[str, Study] = field(default_factory=dict)
     """The same study in each of its languages, the usual one first; empty if it has one language."""
+    design: BlockDesign | None = None
+    """Blocks of one's own; None for the paper's design, which the settings of training and task describe."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -207,8 +220,13 @@ class Study:
         return self.width * self.height
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
-        """Every condition: timings x dynamics x landscapes of the first block x other dynamics of the second x advice."""
+    def cells(self) -> tuple[Cell | Condition, ...]:
+        """Every condition to which people are assigned."""
+        return self._papers_cells if self.design is None else self.design.conditions
+
+    @property
+    def _papers_cells(self) -> tuple[Cell, ...]:
+        """Timings x dynamics x landscapes of the first block x other dynamics of the second x advice."""
         firsts = product(self.task_timings, self.task_dynamics, self.task_landscapes)
         arms = ("",) if self.advice is None else self.advice.arms
         return tuple(Cell(*first, second, arm) for first in firsts for second in self._seconds(first[1]) for arm in arms)
@@ -218,8 +236,17 @@ class Study:
             return ("",)
         return tuple(other for other in self.task_dynamics if other != first) or (first,)
 
-    def plan(self, cell: Cell) -> tuple[BlockPlan, ...]:
-        """All blocks of someone in this condition, in the order of play."""
+    @property
+    def longest(self) -> tuple[Cell | Condition, ...]:
+        """Conditions among which is one whose blocks take longest: no order makes a difference."""
+        return self.cells if self.design is None else self.design.in_first_order
+
+    def plan(self, cell: Cell | Condition, seed: int = 0) -> tuple[BlockPlan, ...]:
+        """All blocks of someone in this condition, in the order of play; the person's seed is for orders that are drawn."""
+        if self.design is not None:
+            assert not isinstance(cell, Cell)
+            return self.design.plan(cell, seed)
+        assert isinstance(cell, Cell)
         deadline_ms = self.timings[cell.timing]
         first = BlockPlan("task", cell.dynamic, cell.timing, deadline_ms, cell.landscape, self.n_trials, cell.advice)
         if not cell.second_dynamic:
@@ -234,33 +261,27 @@ class Study:
         return (*self.training, first, second)
 
     @cached_property
-    def moves(self) -> Moves:
-        """Shortest walks between squares, one square at a time along the sides (not the corners)."""
-        moves = on_graph(grid(np.zeros((self.width, self.height)))).moves
-        assert moves is not None
-        return moves
+    def board(self) -> Board:
+        """The squares of the paper's design."""
+        return grid_board(self.width, self.height)
 
-    def next_to(self, square: int) -> tuple[int, ...]:
-        """The square and those that share a side with it."""
-        x, y = divmod(square, self.height)
-        near = [(x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
-        return tuple(sorted(a * self.height + b for a, b in near if 0 <= a < self.width and 0 <= b < self.height))
+    @cached_property
+    def scenes(self) -> Mapping[str, Scene]:
+        """Everything that blocks are played on, by the name of the scene or, in the paper's design, of the landscape."""
+        if self.design is not None:
+            return self.design.scenes
+        return {name: Scene(task, self.board) for name, task in self.landscapes.items()}
 
-    def allowed(self, dynamic: Dynamic, position: int) -> tuple[int, ...] | None:
-        """The squares that may be clicked; None means all."""
-        return self.next_to(position) if dynamic == "neighbour" else None
+    def scene(self, block: PlayedOn) -> Scene | None:
+        """What this block is played on; None if the study no longer has it."""
+        return self.scenes.get(block.scene or block.landscape)
 
-    def sampled(self, dynamic: Dynamic, position: int, goal: int) -> int:
-        """The square whose reward is drawn: the goal or, under travel, the next square on the way to it."""
-        return int(self.moves.next_hop[position, goal]) if dynamic == "travel" else goal
+    def board_of(self, block: PlayedOn) -> Board:
+        """The board of this block."""
+        scene = self.scene(block)
+        return self.board if scene is None else scene.board
 
 
 def _other(names: tuple[str, ...], name: str) -> str:
     """The next name in the list, cyclically: of two, the other one."""
     return names[(names.index(name) + 1) % len(names)]
-
-
-def reward(task: Task, arm: int, *seed: int) -> float:
-    """A reward from this arm, always the same for the same seed; a whole number if means and noise are whole."""
-    rng = np.random.default_rng(seed)
-    return float(task.means[arm]) + noise_kind(task.noise.kind).draw(task.noise.scale, rng)

@@ -31,7 +31,8 @@ class Problems:
 
     def add(self, file: Path, line: int | None, sentence: str) -> None:
         """Add a problem, with its line if there is one."""
-        self._found.setdefault(file, []).append((line, sentence))
+        if (line, sentence) not in self._found.setdefault(file, []):  # a setting may be read once for each level of a factor
+            self._found[file].append((line, sentence))
 
     def raise_if_any(self) -> None:
         """Raise all problems together, a line for each, in the order of the files and their lines."""

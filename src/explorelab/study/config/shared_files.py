@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import tomlkit
@@ -12,12 +11,8 @@ _LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
 """Name and password in an address."""
 
 
-def files_of(
-    folder: Path, names: tuple[str, ...], landscapes: Mapping[str, Mapping[str, object]], advice: tuple[str, ...] = ()
-) -> dict[str, bytes]:
-    """The contents of these study files, and of the files in its folder that landscapes and advice are read from."""
-    beside = [means for landscape in landscapes.values() if isinstance(means := landscape.get("means"), str)]
-    beside += [file for file in advice if file]
+def files_of(folder: Path, names: tuple[str, ...], beside: tuple[str, ...] = ()) -> dict[str, bytes]:
+    """The contents of these study files, and of those beside them that are in the study's folder."""
     inside = [name for name in beside if _is_within(folder, name)]
     files = {name: (folder / name).read_bytes() for name in (*names, *inside)}
     return files | {"study.toml": without_database(files["study.toml"].decode("utf-8-sig")).encode()}

@@ -10,25 +10,23 @@ from typing import Any
 from explorelab._support.toml.toml_file import shown
 from explorelab.errors import InputError
 from explorelab.study.config.addresses import database_of, wrong_redirect
-from explorelab.study.config.advice_table import LONGEST, agent_file, group_file, read_advice
-from explorelab.study.config.design import DYNAMICS, BlockPlan, Completion, Payment, Server, Study
-from explorelab.study.config.fields import Problems, Table, TomlFile, read_toml
-from explorelab.study.config.landscapes import read_landscape
+from explorelab.study.config.advice_table import LONGEST, agent_file, group_file
+from explorelab.study.config.blocks.block_tables import TABLES as BLOCK_TABLES
+from explorelab.study.config.blocks.block_tables import has_blocks
+from explorelab.study.config.blocks.own_design import files_of_design, own_design
+from explorelab.study.config.blocks.papers_design import papers_design
+from explorelab.study.config.design import Completion, Payment, Server, Study
+from explorelab.study.config.fields import Problems, TomlFile, read_toml
 from explorelab.study.config.shared_files import files_of
 from explorelab.study.config.texts import MOST_TITLE, STUDY, in_language, is_language, read_languages, texts_of
 from explorelab.study.session.pages.pages_table import TABLE as PAGES_TABLE
 from explorelab.study.session.pages.pages_table import check_conditions, read_pages
 
 TABLES = (
-    "study", "grid", "landscapes", "timings", "training", "task", "payment", "completion", "server", "advice", "assessment",
-    "database", PAGES_TABLE,
+    "study", "grid", "landscapes", "timings", "training", "task", *BLOCK_TABLES, "payment", "completion", "server", "advice",
+    "assessment", "database", PAGES_TABLE,
 )  # fmt: skip
-MOST_SQUARES = 2500
-MOST_CHOICES = 1000
 MOST_MONEY = 1_000_000
-
-_NAME = re.compile(r"[a-z0-9_-]{1,20}")
-"""Names of timings and landscapes: two of them and two dynamics form a cell's name of at most 64 characters."""
 
 
 def load_study(folder: Path) -> Study:
@@ -59,7 +57,8 @@ def load_study(folder: Path) -> Study:
     check_conditions(toml, study)
     problems.raise_if_any()
     names = (STUDY, *([f"{each}/{name}" for each in languages for name in texts_of(study.pages)] or texts_of(study.pages)))
-    files = files_of(folder, names, toml.values["landscapes"], (group_file(toml.values), agent_file(toml.values)))
+    beside = (*files_of_design(toml), group_file(toml.values), agent_file(toml.values))
+    files = files_of(folder, names, tuple(file for file in beside if file))
     versions = {language: in_language(replace(study, files=files), each) for language, each in texts.items()}
     usual = next(iter(versions.values()))
     return replace(usual, versions=versions) if len(versions) > 1 else usual
@@ -83,34 +82,16 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
     name = about.text("name", 64)
     if name and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         about.problem("name", f"must consist of letters A to Z, digits, - and _, got {name!r}.")
-    sides = _grid(toml)
-    timings = toml.table("timings")
-    _names(timings)
-    landscapes = toml.table("landscapes")
-    _names(landscapes)
-    tasks = {each: read_landscape(toml.table("landscapes", each), folder, sides) for each in landscapes.values}
-    deadlines = {each: timings.whole(each, 20, 600_000, "milliseconds") for each in timings.values}
-    task = toml.table("task", known=("blocks", "choices", "timings", "dynamics", "landscapes"))
-    n_trials = task.whole("choices", 1, MOST_CHOICES)
+    played = own_design(toml, folder) if has_blocks(toml) else papers_design(toml, folder)
     return {
         "name": name,
         "title": about.text("title", MOST_TITLE),
-        "width": sides[0] if sides else 0,
-        "height": sides[1] if sides else 0,
-        "landscapes": tasks,
-        "timings": deadlines,
-        "training": _training(toml, deadlines, list(landscapes.values)),
-        "task_timings": task.names("timings", "timing", timings.values),
-        "task_dynamics": task.names("dynamics", "dynamic", DYNAMICS),
-        "task_landscapes": task.names("landscapes", "landscape", landscapes.values),
-        "n_task_blocks": task.whole("blocks", 1, 2),
-        "n_trials": n_trials,
+        **played,
         "pages": read_pages(toml),
         "payment": _payment(toml),
         "least_per_hour": _least_per_hour(toml),
         "completion": _completion(toml),
         "server": _server(toml),
-        "advice": read_advice(toml, folder, tasks, task, n_trials),
         "assessment": toml.table("assessment", known=("enabled",), needed=False).truth("enabled", Study.assessment),
         "database": database_of(toml, Study.database),
     }
@@ -131,38 +112,6 @@ def _languages(toml: TomlFile, folder: Path) -> tuple[str, ...]:
             continue
         toml.problem(("study", "languages", number), f"[study] languages {wrong}")
     return tuple(language for language in languages if is_language(language) and (folder / language).is_dir())
-
-
-def _grid(toml: TomlFile) -> tuple[int, int] | None:
-    """Width and height; None if they are wrong and nothing can be checked against them."""
-    table = toml.table("grid", known=("width", "height"))
-    width, height = (table.whole(side, 1, MOST_SQUARES, "squares") for side in ("width", "height"))
-    sound = table.values.get("width") == width and table.values.get("height") == height
-    if sound and not 2 <= width * height <= MOST_SQUARES:
-        table.problem("", f"must have 2 to {MOST_SQUARES} squares, got {width} x {height} = {width * height}.")
-        sound = False
-    return (width, height) if sound else None
-
-
-def _names(table: Table) -> None:
-    """Check the names in a table whose names are free."""
-    if table.there and not table.values:
-        table.problem("", "must have at least one entry, got none.")
-    for name in table.values:
-        if not _NAME.fullmatch(name):
-            table.problem(name, f"is a name that must be 1 to 20 of a-z, 0-9, - and _, got {name!r}.")
-
-
-def _training(toml: TomlFile, deadlines: dict[str, int], landscapes: list[str]) -> tuple[BlockPlan, ...]:
-    table = toml.table("training", known=("dynamics", "choices", "landscape", "timing"))
-    dynamics = table.names("dynamics", "dynamic", DYNAMICS, empty=True, twice=True)
-    if table.values.get("dynamics") == []:  # no training, so its settings do not matter
-        return ()
-    choices = table.whole("choices", 1, MOST_CHOICES)
-    landscape = table.name("landscape", "landscape", landscapes)
-    timing = table.name("timing", "timing", deadlines)
-    plan = BlockPlan("training", "standard", timing, deadlines.get(timing, 0), landscape, choices)
-    return tuple(plan._replace(dynamic=dynamic) for dynamic in dynamics if dynamic in DYNAMICS)
 
 
 def _payment(toml: TomlFile) -> Payment:

@@ -26,7 +26,7 @@ from explorelab.study.database.change_numbers import add_sequence, next_change
 from explorelab.study.session.choice_fields import FIELDS
 
 if TYPE_CHECKING:
-    from explorelab.study.config.design import Dynamic
+    from explorelab.study.config.blocks.boards import Dynamic
 
 metadata = MetaData()
 add_sequence(metadata)
@@ -148,13 +148,16 @@ blocks = Table(
     Column("kind", String(16), nullable=False),
     Column("dynamic", String(16), nullable=False),
     Column("timing", String(32), nullable=False),
-    Column("deadline_ms", Integer, nullable=False),
+    Column("deadline_ms", Integer, nullable=False),  # 0: no deadline
     Column("landscape", String(64), nullable=False),
     Column("n_trials", Integer, nullable=False),
     Column("start", Integer, nullable=False),  # where both dots are at first
     Column("begun_at", Float, nullable=False),
     Column("advice", String(32), nullable=False, server_default=""),  # the kind of advice; "" if there is no such condition
     Column("page", Integer, nullable=False, server_default="0"),  # on which of the pages of kind blocks, from 0
+    Column("name", String(32), nullable=False, server_default=""),  # in study.toml; "" in the paper's design, like the next
+    Column("scene", Text, nullable=False, server_default=""),  # what it is played on
+    Column("levels", Text, nullable=False, server_default=""),  # JSON: the level of each factor
     UniqueConstraint("person", "number"),
 )  # fmt: skip
 
@@ -173,6 +176,11 @@ class Block(Protocol):
     n_trials: int
     start: int
     begun_at: float
+    advice: str
+    page: int
+    name: str
+    scene: str
+    levels: str
 
 
 choices = Table(

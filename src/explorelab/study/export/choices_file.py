@@ -40,12 +40,12 @@ def task_toml(study: Study, played: Played, pilots: str) -> str:
         )
     names = played.landscapes or study.task_landscapes
     tasks = [study.landscapes[name] for name in names]
-    noise, doubt = _noise(tasks)
+    noise, doubt = noise_told(tasks)
     table: dict[str, Json] = {"name": study.title or study.name, "grid": [study.width, study.height], **noise}
     table |= {"horizon": played.n_trials or study.n_trials, "start": "start", "means_by": "landscape"}
     table["note"] = " ".join(notes(tasks, played, pilots, doubt))
     table |= {"players": "robots"} if pilots == "only" else {}
-    means = [f"{_key(safe(name))} = {json.dumps(task.means.tolist())}" for name, task in zip(names, tasks, strict=True)]
+    means = [f"{task_key(safe(name))} = {json.dumps(task.means.tolist())}" for name, task in zip(names, tasks, strict=True)]
     return "\n".join([toml_of(table, []), "[task.means]", *means, ""])
 
 
@@ -58,7 +58,7 @@ def notes(tasks: list[Task], played: Played, pilots: str, doubt: str = "") -> li
     return [note for note in told if note]
 
 
-def _noise(tasks: list[Task]) -> tuple[dict[str, Json], str]:
+def noise_told(tasks: list[Task]) -> tuple[dict[str, Json], str]:
     """The reward noise if it is the same everywhere; otherwise it is left to be estimated, and a note says so."""
     kinds = {(task.noise.kind, task.noise.scale) for task in tasks}
     variances = {float(task.noise.var) for task in tasks}
@@ -71,5 +71,6 @@ def _noise(tasks: list[Task]) -> tuple[dict[str, Json], str]:
     return {"noise_var": variances.pop()}, ""
 
 
-def _key(name: str) -> str:
+def task_key(name: str) -> str:
+    """A name as a key of TOML."""
     return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

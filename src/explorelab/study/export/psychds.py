@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from explorelab._support.written_numbers import Json
 from explorelab.choices.advice_given import ARM_OF_STUDY
+from explorelab.study.config.blocks.block_design import BlockDesign
 from explorelab.study.session.choice_fields import FIELDS, MILLISECONDS, POINTS
 from explorelab.study.session.doubts import REASONS
 from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage
@@ -26,6 +29,8 @@ class Variable(NamedTuple):
     least: float | None = None
     most: float | None = None
 
+
+NO_OTHERS: Mapping[str, Variable] = MappingProxyType({})
 
 VARIABLES: dict[str, Variable] = {
     "participant": Variable("Random code of the person; it says nothing about who they are."),
@@ -82,8 +87,40 @@ VARIABLES: dict[str, Variable] = {
     "mean_reward": Variable("Mean reward of the square.", POINTS),
     "noise": Variable(f"How rewards vary: {NOISE_NAMES}."),
     "reward_variance": Variable("Variance of a reward around its mean.", "points squared", 0),
+    "block_name": Variable("Name of the block in study.toml."),
+    "page": Variable("Number of the page to which the block belongs, among pages with blocks, from 1.", least=1),
+    "layout": Variable("How the arms lie on the screen: grid, buttons, line, graph."),
+    "rewards": Variable("How rewards are shown: points, money, hidden."),
+    "foregone": Variable("1: the rewards of the other arms are shown too; 0: they are not.", least=0, most=1),
+    "scene": Variable("What a block is played on: its name, and the levels of the factors that change it."),
+    "label": Variable("What people read on the arm."),
+    "colour": Variable("The arm's colour; empty: the usual one."),
+    "picture": Variable("File with the arm's picture, in materials/study; empty: none."),
+    "screen_x": Variable("Where the arm is drawn, from 0 at the left to 1 at the right; empty: no graph.", least=0, most=1),
+    "screen_y": Variable("Where the arm is drawn, from 0 at the top to 1 at the bottom; empty: no graph.", least=0, most=1),
 } | {each.name: Variable(each.description, each.unit, each.least, each.most) for each in FIELDS if each.files}
 """Every column of every file; a name means the same wherever it occurs."""
+
+
+def own_variables(design: BlockDesign) -> dict[str, Variable]:
+    """What the columns of a design hold that the paper's has not, or that mean something else in it."""
+    found = {
+        "cell": Variable("Condition: the levels of factors between persons, then which of the orders, o1 being the first."),
+        "timing": Variable("The time limit for a choice, in words."),
+        "deadline_ms": Variable("Time limit for a choice; empty: there is none.", MILLISECONDS, 0),
+        "landscape": Variable("Name of the task in study.toml."),
+        "overrun_ms": Variable("How much elapsed_ms exceeds deadline_ms; 0 without a deadline.", MILLISECONDS),
+        "mean_reward": Variable("Mean reward of the arm; empty: it changes.", POINTS),
+        "start": Variable("Arm on which both dots were before the block's first choice, from 0."),
+        "arm": Variable("Arm that was sampled, from 0; on a grid, column times height plus row."),
+        "available": Variable("Arms that could be sampled, separated by spaces; empty: all."),
+    }
+    for factor in design.factors:
+        kind = "within" if factor.within else "between"
+        told = f"Level of the factor {factor.name}, {kind} persons, in this block: {', '.join(factor.levels)}"
+        found[factor.name] = Variable(f"{told}; empty: it does not change this block.")
+    conditions = dict.fromkeys(name for scene in design.scenes.values() for name in scene.task.conditions)
+    return found | {name: Variable(f"What the task says of itself: {name.replace('_', ' ')}.") for name in conditions}
 
 
 def data_name(study: str, table: str) -> str:
@@ -91,9 +128,9 @@ def data_name(study: str, table: str) -> str:
     return f"study-{re.sub('[^a-zA-Z0-9]', '', study) or 'unnamed'}_description-{table}_data.csv"
 
 
-def description_json(about: dict[str, Json], columns: list[str]) -> str:
+def description_json(about: dict[str, Json], columns: list[str], own: Mapping[str, Variable] = NO_OTHERS) -> str:
     """The text of dataset_description.json: a schema.org Dataset with a description of each of the columns."""
-    described = [_property(name) for name in dict.fromkeys(columns)]
+    described = [_property(name, {**VARIABLES, **own}[name]) for name in dict.fromkeys(columns)]
     whole = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
@@ -104,8 +141,7 @@ def description_json(about: dict[str, Json], columns: list[str]) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def _property(name: str) -> dict[str, Json]:
-    variable = VARIABLES[name]
+def _property(name: str, variable: Variable) -> dict[str, Json]:
     more = {"unitText": variable.unit or None, "minValue": variable.least, "maxValue": variable.most}
     said = {key: value for key, value in more.items() if value is not None}
     return {"@type": "PropertyValue", "name": name, "description": variable.description, **said}

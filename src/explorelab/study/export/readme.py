@@ -21,6 +21,12 @@ WHY_TWICE = (
     "`.psychdsignore` tells validators to skip the copy."
 )
 
+NUMBERED = "Squares are numbered from 0 (column times height plus row, the top row first)"
+NUMBERED_ARMS = (
+    "Blocks with other arms than those of `choices.csv` have files of their own (`choices-NAME.csv`), and so have means "
+    "that change (`choices-means.csv`). Arms are numbered from 0 (on a grid, column times height plus row)"
+)
+
 RUN_AGAIN = (
     "- `materials/study/`: the current version of the study, without the address of its database: `explorelab study serve` "
     "on a copy of this folder runs it again."
@@ -38,10 +44,13 @@ def about(study: Study, description: str, span: tuple[float | None, float | None
 def description(study: Study, n_people: int, pilots: str, notes: list[str]) -> str:
     """The data in a few sentences."""
     tried = " from a pilot" if pilots == "only" else ""
+    where = (
+        f"on a grid of {study.width} x {study.height} squares with hidden rewards" if study.design is None else "in bandits"
+    )
     return " ".join(
         [
-            f"Choices of {counted(n_people, *WHO[pilots])}{tried} on a grid of {study.width} x {study.height} squares with",
-            "hidden rewards: every choice, click and interruption, with the conditions.",
+            f"Choices of {counted(n_people, *WHO[pilots])}{tried} {where}:",
+            "every choice, click and interruption, with the conditions.",
             "The participants table says what each person was promised, and in which currency.",
             *notes,
         ]
@@ -65,7 +74,8 @@ def readme(
         "blocks": "the blocks that were begun, with their conditions",
         "choices": "every choice, training included, with every click and all times",
         "events": "what browsers reported: hidden pages, lost connections, pauses",
-        "landscapes": "what the squares were worth",
+        "landscapes": "what the squares were worth" if study.design is None else "what the arms were worth",
+        "arms": "what people saw of them",
     }
     files = [f"- `data/{name}`: {meaning[table]} ({counted(n, 'row')})." for table, (name, n) in tables.items()]
     short = (
@@ -96,7 +106,7 @@ def readme(
         f"halfway. Not included: {'; '.join(reasons)}. None of these files contains platform IDs.",
         doubts,
         "## How to read it",
-        "Squares are numbered from 0 (column times height plus row, the top row first), blocks and trials from 1. Times are "
+        f"{NUMBERED if study.design is None else NUMBERED_ARMS}, blocks and trials from 1. Times are "
         "UTC. `choices.csv` has one row for each trial; a trial without a click has `missed` 1: it is not scored, but "
         "models learn from its reward. Text that a spreadsheet would run as a formula starts with an apostrophe.",
     ]  # fmt: skip

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, FromClause, Select, and_, func, literal, select, true
 
 from explorelab.choices.advice_given import ARM_OF_STUDY
+from explorelab.study.config.blocks.block_design import BlockDesign
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import AnyRow, blocks, choices, consents, events, people
+from explorelab.study.export.own_columns import own_block_cells, own_block_columns, own_cells, own_columns
 from explorelab.study.session.choice_fields import ALL, Cell, ChoiceRead, exported_to
 from explorelab.study.session.stages import PLAYED, Stage
 from explorelab.study.session.terms import bonus_of, terms_of
+from explorelab.tasks.places import grid_shape
 
 AT_ONCE = 1000
 """Rows in memory at a time."""
@@ -38,19 +41,21 @@ EVENTS = ("participant", "epoch", "number", "event", "block_number", "trial", "p
 LANDSCAPES = ("landscape", "arm", "x", "y", "mean_reward", "noise", "reward_variance")
 ABOUT_BLOCK = (
     blocks.c.number, blocks.c.kind, blocks.c.dynamic, blocks.c.timing, blocks.c.deadline_ms, blocks.c.landscape,
-    blocks.c.start, blocks.c.advice.label(ARM),
+    blocks.c.start, blocks.c.advice.label(ARM), blocks.c.name.label("block_name"), blocks.c.scene, blocks.c.levels,
+    blocks.c.n_trials, people.c.seed,
 )  # fmt: skip
 """What a `ChoiceRead` holds of its block."""
 
 
-def block_columns(advice: bool) -> tuple[str, ...]:
+def block_columns(advice: bool, design: BlockDesign | None = None) -> tuple[str, ...]:
     """The columns of the table of blocks."""
-    return (*BLOCKS, ARM) if advice else BLOCKS
+    return (*BLOCKS, *([ARM] if advice else []), *([] if design is None else own_block_columns(design)))
 
 
-def choice_columns(advice: bool) -> tuple[str, ...]:
+def choice_columns(advice: bool, design: BlockDesign | None = None) -> tuple[str, ...]:
     """The columns of the complete table of choices."""
-    return (*OF_BLOCK, ARM, *exported_to(ALL, advice)) if advice else CHOICES
+    own = () if design is None else own_columns(design)
+    return (*OF_BLOCK, *own, *([ARM] if advice else []), *exported_to(ALL, advice, blocks=design is not None))
 
 
 @contextmanager
@@ -186,7 +191,9 @@ def with_advice(connection: Connection, study: Study) -> bool:
     return study.advice is not None or connection.execute(advised).first() is not None
 
 
-def block_rows(connection: Connection, included: Included, advice: bool = False) -> Iterator[tuple[Any, ...]]:
+def block_rows(
+    connection: Connection, included: Included, study: Study, advice: bool = False
+) -> Iterator[tuple[Any, ...]]:  # fmt: skip
     """A row of `block_columns` for each block that was begun."""
     counted = (
         select(func.count())
@@ -208,8 +215,8 @@ def block_rows(connection: Connection, included: Included, advice: bool = False)
     for row in streamed(connection, query):
         yield (
             row.code, row.number + 1, count.number(row.person, row.number, row.kind), row.kind, row.dynamic, row.timing,
-            row.deadline_ms, row.landscape, row.n_trials, row.start, row.begun_at, row.n_choices, row.n_missed,
-            *([row.advice] if advice else []),
+            row.deadline_ms or None, row.landscape, row.n_trials, row.start, row.begun_at, row.n_choices, row.n_missed,
+            *([row.advice] if advice else []), *([] if study.design is None else own_block_cells(study, row)),
         )  # fmt: skip
 
 
@@ -217,13 +224,24 @@ AROUND: Mapping[str, Callable[[ChoiceRead], Cell]] = {
     "participant": attrgetter("row.code"),
     "block_number": lambda choice: choice.row.number + 1,
     "block": attrgetter("block"),
+    "deadline_ms": lambda choice: choice.row.deadline_ms or None,
 }
 """Columns about a choice's person and block that have no column of the same name in the database."""
 
 
-def cells_of(columns: Sequence[str], file: str) -> Callable[[ChoiceRead], tuple[Cell, ...]]:
+def cells_of(
+    columns: Sequence[str],
+    file: str,
+    design: BlockDesign | None = None,
+    more: Mapping[str, Callable[[ChoiceRead], Cell]] = MappingProxyType({}),
+) -> Callable[[ChoiceRead], tuple[Cell, ...]]:
     """A function that turns a choice into a row with these columns; the choice's own fields define theirs."""
-    known = {**AROUND, **exported_to(file, advice=True)}
+    known = {
+        **more,
+        **AROUND,
+        **({} if design is None else own_cells(design)),
+        **exported_to(file, advice=True, blocks=True),
+    }
     cells = [known.get(name) or attrgetter(f"row.{name}") for name in columns]
     return lambda choice: tuple([cell(choice) for cell in cells])
 
@@ -237,14 +255,9 @@ def choices_of(connection: Connection, included: Included, study: Study) -> Iter
         .where(included.who)
         .order_by(choices.c.person, choices.c.block, choices.c.trial)
     )
-
-    @cache
-    def next_to(position: int) -> str:
-        return " ".join(map(str, study.next_to(position)))
-
     count = _Count()
     for row in streamed(connection, query):
-        yield ChoiceRead(row, count.number(row.person, row.number, row.kind), next_to)
+        yield ChoiceRead(row, count.number(row.person, row.number, row.kind), study)
 
 
 def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Cell, ...]]:
@@ -263,8 +276,10 @@ def event_rows(connection: Connection, included: Included) -> Iterator[tuple[Cel
 def landscape_rows(study: Study) -> Iterator[tuple[Cell, ...]]:
     """A row of `LANDSCAPES` for each square of each landscape."""
     for name, task in study.landscapes.items():
+        sides = grid_shape(task.places)
         for arm, mean in enumerate(task.means.tolist()):
-            yield name, arm, *divmod(arm, study.height), mean, task.noise.kind, float(task.noise.var)
+            place = (None, None) if sides is None else divmod(arm, sides[1])
+            yield name, arm, *place, mean if task.change is None else None, task.noise.kind, float(task.noise.var)
 
 
 class Played(NamedTuple):

@@ -14,11 +14,12 @@ from explorelab._support.progress import Progress
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.database.tables import choices, events
-from explorelab.study.export import choices_file, psychds, readme, rows
+from explorelab.study.export import choices_file, own_choices, psychds, readme, rows
+from explorelab.study.export.analysed_files import analysed_files
 from explorelab.study.export.cells import Table
 from explorelab.study.export.export_folder import CHECKSUMS, new_folder
 from explorelab.study.export.rows import Included, LeftOut, Played, snapshot
-from explorelab.study.session.choice_fields import ALL, ANALYSED, Cell
+from explorelab.study.session.choice_fields import ALL, Cell
 from explorelab.study.session.doubts import doubted as reasons_of
 from explorelab.study.session.stages import Stage
 
@@ -101,6 +102,7 @@ class _Export:
         self.doubted, self.doubts = doubted, reasons_of(connection)
         self.advice = rows.with_advice(connection, study)
         self.pilots, self.included = pilots, Included(pilots)
+        self.own = [] if study.design is None else own_choices.files_of_choices(study.design)
         self.tables: dict[str, tuple[str, int]] = {}
         self.columns: list[str] = []
 
@@ -110,7 +112,7 @@ class _Export:
         (self.folder / "data").mkdir()
         (self.folder / "materials").mkdir()
         played = rows.played(connection, included)
-        self._text("choices.toml", choices_file.task_toml(study, played, included.pilots))
+        self._describe_tasks(played)
         n_all = {table.name: included.n(connection, table) for table in (choices, events)}
         with Progress("Exporting", sum(n_all.values()), self.shown) as bar:
             people = rows.participant_rows(connection, included, study, self.doubts)
@@ -120,6 +122,8 @@ class _Export:
             n_task = self._choices(bar)
             n_events = self._table("events", rows.EVENTS, rows.event_rows(connection, included), bar)
             self._table("landscapes", rows.LANDSCAPES, rows.landscape_rows(study))
+            if study.design is not None:
+                self._table("arms", own_choices.ARMS, own_choices.arm_rows(study.design))
         n_choices = self.tables["choices"][1]
         if n_choices != n_all["choices"]:
             without = n_all["choices"] - n_choices
@@ -152,12 +156,20 @@ class _Export:
         self.tables[name] = (table.path.name, table.n)
         return table.n
 
+    def _describe_tasks(self, played: Played) -> None:
+        """Write what is known of the arms, beside each file of choices."""
+        study, pilots = self.study, self.included.pilots
+        for own in self.own:
+            self._text(f"{own.stem}.toml", own_choices.task_toml(study, own, pilots))
+        if study.design is None:
+            self._text("choices.toml", choices_file.task_toml(study, played, pilots))
+
     def _blocks(self) -> int:
         """Write the table of blocks; returns how many task blocks have choices, but fewer than planned."""
         kind, n_choices, n_trials = (rows.BLOCKS.index(name) for name in ("kind", "n_choices", "n_trials"))
         n_short = 0
-        with self._open("blocks", rows.block_columns(self.advice)) as table:
-            for row in rows.block_rows(self.connection, self.included, self.advice):
+        with self._open("blocks", rows.block_columns(self.advice, self.study.design)) as table:
+            for row in rows.block_rows(self.connection, self.included, self.study, self.advice):
                 table.add(row)
                 n_short += row[kind] == "task" and 0 < row[n_choices] < row[n_trials]
         self.tables["blocks"] = (table.path.name, table.n)
@@ -165,18 +177,19 @@ class _Export:
 
     def _choices(self, bar: Progress) -> int:
         """Write every choice to the complete table, and task choices to choices.csv; returns how many of the latter."""
-        names, every = choices_file.columns(self.included.pilots, self.advice), rows.choice_columns(self.advice)
-        self.columns += names
-        cells, analysed = rows.cells_of(every, ALL), rows.cells_of(names, ANALYSED)
+        every = rows.choice_columns(self.advice, self.study.design)
+        cells = rows.cells_of(every, ALL, self.study.design)
         without = self.doubts if self.doubted == "without" else {}
-        with self._open("choices", every) as complete, Table(self.folder / "choices.csv", names) as task:
+        analysed = analysed_files(self.study, self.own, self.folder, self.included.pilots, self.advice)
+        self.columns += analysed.columns
+        with self._open("choices", every) as complete, analysed:
             for choice in rows.choices_of(self.connection, self.included, self.study):
                 complete.add(cells(choice))
                 if choice.block is not None and choice.row.person not in without:
-                    task.add(analysed(choice))
+                    analysed.add(choice)
                 bar.advance()
         self.tables["choices"] = (complete.path.name, complete.n)
-        return task.n
+        return analysed.n
 
     def _doubted(self) -> int:
         """Write the list of doubted people; returns how many there are."""
@@ -188,13 +201,16 @@ class _Export:
     def _words(self, played: Played, n_people: int, n_task: int, n_short: int, n_doubted: int, left_out: LeftOut) -> None:
         """Write the texts that people read, and the description of the files."""
         study, pilots = self.study, self.pilots
-        tasks = [study.landscapes[name] for name in played.landscapes]
+        tasks = [study.landscapes[name] for name in played.landscapes if name in study.landscapes]
         told = readme.description(study, n_people, pilots, choices_file.notes(tasks, played, pilots))
         about = readme.about(study, told, rows.period(self.connection, self.included))
-        self._text("dataset_description.json", psychds.description_json(about, self.columns))
+        own = {} if study.design is None else psychds.own_variables(study.design)
+        self._text("dataset_description.json", psychds.description_json(about, self.columns, own))
         doubts = readme.doubts_told(n_doubted, self.doubted)
         self._text("README.md", readme.readme(study, told, self.tables, n_task, n_short, left_out, pilots, doubts))
-        self._text(".psychdsignore", "".join(f"{name}\n" for name in IGNORED))
+        more = [f"{file.stem}{end}" for file in self.own for end in (".csv", ".toml", "-means.csv")]
+        ignored = [*IGNORED, *(name for name in more if name not in IGNORED and (self.folder / name).exists())]
+        self._text(".psychdsignore", "".join(f"{name}\n" for name in ignored))
         for version, text in rows.consent_texts(self.connection, self.included):
             self._text(rows.text_file(version), text)
         for language, spoken in (study.versions or {"": study}).items():

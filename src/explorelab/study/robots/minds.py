@@ -17,19 +17,26 @@ from explorelab.agents.factors import Agent, Params, Rule, Value, Ways, prepared
 from explorelab.agents.playing import Playing, Seen
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
-from explorelab.tasks import grid
+from explorelab.study.robots.sight import Sight
 
 
 class Mind:
     """An agent in the middle of a block: its belief, what it is bound to, and how likely it is to choose each square."""
 
     def __init__(self, agent: Agent, study: Study) -> None:
-        self._agent, self._n_arms = agent, study.n_arms
-        squares = grid(np.zeros((study.width, study.height)))
-        with jax.enable_x64(True):
-            self._ways = Ways(jnp.asarray(squares.distances, jnp.float64), jnp.asarray(squares.walks, jnp.float64))
+        self._agent = agent
+        if study.design is None:
+            self.see(Sight(study.board))
         # People do not know how much rewards vary either; robots are told what it is on average.
         self._noise_var = float(np.mean([task.noise.var for task in study.landscapes.values()])) or 1.0
+
+    def see(self, sight: Sight) -> None:
+        """The next blocks are played on these arms."""
+        self._n_arms = sight.n_arms
+        if sight.places is None and needs_places(self._agent):
+            raise InputError(f"{self._agent.name} needs arms with places, as on a grid or a line, which a block has not.")
+        with jax.enable_x64(True):
+            self._ways = Ways(*(None if each is None else jnp.asarray(each, jnp.float64) for each in sight.ways))
 
     def begin(self, n_trials: int) -> None:
         """Forget the last block; the next has `n_trials` choices."""
@@ -56,6 +63,11 @@ class Mind:
         with jax.enable_x64(True):
             seen = Seen(np.int32(arm), aim, np.float64(reward), np.bool_(True))
             self._now = _learn(self._rule, self._params, self._now, self._available, seen)
+
+
+def needs_places(agent: Agent) -> bool:
+    """Whether it can only play where arms have places."""
+    return "length_scale" in agent.params or agent.rule.choice.walks
 
 
 @partial(jax.jit, static_argnames=("rule", "n_arms", "n_trials"))

@@ -22,7 +22,7 @@ from explorelab.study.robots.page_answers import Answerer, random_answers
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
-    from explorelab.study.config.design import Dynamic
+    from explorelab.study.config.blocks.boards import Dynamic, Layout
 
 BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Waits before each retry; the last one repeats forever."""
@@ -30,6 +30,9 @@ CHANGES_OF_MIND = 0.1
 """Share of choices on which another square is clicked first."""
 MISSED = 0.03
 """Share of choices on which nobody clicks in time."""
+
+UNHURRIED_MS = 1500.0
+"""No choice without a deadline takes longer."""
 
 type State = JsonObject
 type Witness = Callable[[str, Mapping[str, Json], JsonObject], None]
@@ -43,15 +46,24 @@ class AdviceOffer(TypedDict):
     within_ms: float
 
 
+class LayoutSent(TypedDict):
+    """How the arms lie."""
+
+    kind: Layout
+    arms: list[JsonObject]
+
+
 class Block(TypedDict, total=False):
     """The block that a page is sent; `position`, `goal` and `trial` once it has begun."""
 
     number: int
     dynamic: Dynamic
-    deadline_ms: int
+    deadline_ms: int | None
     n_trials: int
     width: int
     height: int
+    layout: LayoutSent
+    available: list[int] | None
     position: int
     goal: int
     trial: int
@@ -156,8 +168,8 @@ class Player(Protocol):
         `advised` is the square that is shown as suggested, if one is.
         """
 
-    def learn(self, arm: int, reward: float) -> None:
-        """A reward is shown."""
+    def learn(self, arm: int, reward: float | None) -> None:
+        """A reward is shown; None where rewards are hidden."""
 
 
 class Decision(NamedTuple):
@@ -169,9 +181,14 @@ class Decision(NamedTuple):
     """Squares, and milliseconds since the clock started."""
 
 
-def hand(goal: int, allowed: np.ndarray, deadline_ms: float, rng: np.random.Generator) -> Decision:
-    """Clicks that end on this square in time, now and then on another first, and now and then none at all."""
+def hand(goal: int, allowed: np.ndarray, deadline_ms: float | None, rng: np.random.Generator) -> Decision:
+    """Clicks that end on this square in time, now and then on another first, and now and then none at all.
+
+    Without a deadline, the first click is the choice.
+    """
     missed, changed = rng.uniform(size=2) < (MISSED, CHANGES_OF_MIND)
+    if deadline_ms is None:
+        return Decision(goal, [(goal, round(UNHURRIED_MS * float(rng.beta(2.0, 4.0)), 1))])
     if missed:
         return Decision(None, [])
     times = deadline_ms * np.sort(rng.beta(2.0, 4.0, size=2))
@@ -223,7 +240,8 @@ async def _advice(page: Page, block: Block, trial: int, began: float, speed: flo
         return {}
     said = await page.once("/api/advice", block=block["number"], trial=trial)
     shown_ms = round(speed * 1e3 * (time.perf_counter() - began), 1)
-    if said is None or (said["arm"] is not None and shown_ms > min(offered["within_ms"], block["deadline_ms"])):
+    until_ms = min(offered["within_ms"], block["deadline_ms"] or math.inf)
+    if said is None or (said["arm"] is not None and shown_ms > until_ms):
         return {"advice": LATE}
     if said["arm"] is None:
         return {"advice": said["reason"], "advice_seal": said["seal"]}
@@ -238,8 +256,9 @@ async def play_block(page: Page, player: Player, block: Block, speed: float = 1.
         began = time.perf_counter()
         advice = await _advice(page, block, trial, began, speed)
         decision = player.decide(block, trial, position, goal, advice.get("advised"))
-        while (elapsed := speed * 1e3 * (time.perf_counter() - began)) < block["deadline_ms"]:
-            await asyncio.sleep((block["deadline_ms"] - elapsed) / (1e3 * speed))
+        until_ms = block["deadline_ms"] or decision.clicks[-1][1]
+        while (elapsed := speed * 1e3 * (time.perf_counter() - began)) < until_ms:
+            await asyncio.sleep((until_ms - elapsed) / (1e3 * speed))
         answer = await page.post(
             "/api/choice",
             block=block["number"],
@@ -251,6 +270,7 @@ async def play_block(page: Page, player: Player, block: Block, speed: float = 1.
             **advice,
         )
         player.learn(answer["arm"], answer["reward"])
+        block = {**block, "available": answer["available"]}
         position, goal, trial = answer["position"], answer["goal"], trial + 1
         if answer["n_left"] == 0:
             state: State = answer["state"]

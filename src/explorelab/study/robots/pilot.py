@@ -13,14 +13,18 @@ import httpx
 import numpy as np
 
 from explorelab._support import checks
+from explorelab._support.checks import Floats
 from explorelab._support.progress import Progress
 from explorelab._support.written_numbers import Json, JsonObject
 from explorelab.errors import ExplorelabError, InputError, InterruptedByUserError, unknown_name
+from explorelab.study.config.blocks.boards import Board
+from explorelab.study.config.blocks.scenes import Scene
 from explorelab.study.config.design import Study
 from explorelab.study.config.languages import LANG
 from explorelab.study.robots.page_answers import PASSES, Answerer, knowing_answers
 from explorelab.study.robots.participant import Block, Decision, Page, Witness, hand, take_part
 from explorelab.study.robots.reader import Reader, read_labels
+from explorelab.study.robots.sight import Sight, sight_of
 from explorelab.study.session.stages import Stage
 
 if TYPE_CHECKING:
@@ -31,6 +35,10 @@ SITUATED: Mapping[str, float] = {
     "stickiness": 0.5, "travel_cost": 1.0, "novelty": 0.5, "lapse": 0.02,
 }  # fmt: skip
 """The situated robots' parameters scatter around these values, for rewards of the paper's size."""
+ANYWHERE = ("restless-kalman", "kalman-ucb")
+"""Robots for blocks of one's own, whose arms may lie nowhere and whose means may change."""
+TYPICALLY = 100
+"""Choices over which means that change are looked at, for the size of rewards."""
 FOLLOW = 0.5
 """The probability that a robot follows advice."""
 QUESTIONS = 1_000_003
@@ -71,14 +79,19 @@ class Robot:
         """How it answers the questions of pages."""
         self._heading: int | None = None
         """The square that a traveller is on the way to; None if any square is reached at once."""
+        self._sight = Sight(study.board)
 
     def begin(self, block: Block) -> None:
         """A block begins."""
-        if (block["width"], block["height"]) != (self._study.width, self._study.height):
+        kind = block["layout"]["kind"] if "layout" in block else "grid"
+        if self._study.design is None and (block["width"], block["height"]) != (self._study.width, self._study.height):
             size, here = (
                 f"{a} x {b}" for a, b in ((block["width"], block["height"]), (self._study.width, self._study.height))
             )
             raise InputError(f"the server runs another study: its grid is {size}, expected {here}.")
+        if self._study.design is not None:
+            self._sight = sight_of(kind, block["width"], block["height"], len(block["layout"]["arms"]))
+            self._mind.see(self._sight)
         self._mind.begin(block["n_trials"])
 
     def decide(self, block: Block, trial: int, position: int, goal: int, advised: int | None = None) -> Decision:
@@ -86,11 +99,7 @@ class Robot:
 
         A traveller keeps its goal until it is reached, as the paper's agents do on a graph.
         """
-        allowed = np.ones(self._study.n_arms, bool)
-        near = self._study.allowed(block["dynamic"], position)
-        if near is not None:
-            allowed[:] = False
-            allowed[list(near)] = True
+        allowed = self._sight.allowed(block["dynamic"], position, block.get("available"))
         rng = np.random.default_rng([*self._seed, block["number"], trial])
         chances = np.cumsum(self._mind.probabilities(trial, position, allowed))
         drawn = int(np.searchsorted(chances, rng.uniform() * chances[-1], side="right"))
@@ -103,9 +112,10 @@ class Robot:
         self._heading = (goal if decision.goal is None else decision.goal) if travels else None
         return decision
 
-    def learn(self, arm: int, reward: float) -> None:
-        """A reward is shown."""
-        self._mind.learn(arm, reward, self._heading)
+    def learn(self, arm: int, reward: float | None) -> None:
+        """A reward is shown; where it is hidden, there is nothing to learn."""
+        if reward is not None:
+            self._mind.learn(arm, reward, self._heading)
 
 
 def run_pilot(
@@ -151,8 +161,10 @@ def run_pilot(
 
 def cast(study: Study, n: int, seed: int, agents: Sequence[str | Agent] | None = None) -> list[Agent]:
     """One agent for each robot."""
-    if agents is None:
+    if agents is None and study.design is None:
         return _mixed(n, np.random.default_rng([seed, 326]))
+    if agents is None:
+        agents = ANYWHERE
     if not agents:
         raise InputError("agents must name at least one agent, got none.")
     built = [_built(agent, study) for agent in agents]
@@ -168,15 +180,23 @@ def _built(agent: str | Agent, study: Study) -> Agent:
 
     if not isinstance(agent, str):
         return agent
-    means = np.concatenate([task.means for task in study.landscapes.values()])
+    means = np.concatenate([_typical_means(scene) for scene in study.scenes.values()])
     spread = float(means.std()) or 1.0
-    typical = {"prior_mean": float(means.mean()), "prior_var": spread**2, "length_scale": 2.0, "temperature": spread / 4}
+    places = all(scene.board.width for scene in study.scenes.values())
+    typical = {"prior_mean": float(means.mean()), "prior_var": spread**2, "temperature": spread / 4}
+    typical |= {"length_scale": 2.0 if places else 0.0}
     name = parsed(agent).name
     built = agent_of(agent)
     if built.own:
-        apart = max(study.width, study.height)
+        apart = max(study.width, study.height, 2)
         return suited(built, Units(typical["prior_mean"], spread, 1.0, float(apart)))
     return agent_of(agent, **{key: value for key, value in typical.items() if key in parameters_of(name)})
+
+
+def _typical_means(scene: Scene) -> Floats:
+    """The means of a scene; those that change, on the first choices of a block."""
+    task = scene.task
+    return task.means if task.change is None else scene.means(0, 0, min(task.n_trials or TYPICALLY, TYPICALLY)).ravel()
 
 
 def _mixed(n: int, rng: np.random.Generator) -> list[Agent]:
@@ -206,13 +226,24 @@ def described(agent: Agent) -> str:
 
 def _warm_up(robots: Sequence[Robot], study: Study) -> None:
     """Compile what the robots will run, so that no clock runs out meanwhile."""
-    lengths = {block.n_trials for block in study.plan(study.cells[0])}
-    block: Block = {"width": study.width, "height": study.height, "number": 0, "dynamic": "standard", "deadline_ms": 1000}
+    blocks = [block for cell in study.longest for block in study.plan(cell)]
+    kinds = {(study.board_of(block), block.n_trials) for block in blocks}
     for robot in robots:
-        for n_trials in lengths:
-            robot.begin({**block, "n_trials": n_trials})
+        for board, n_trials in kinds:
+            block = _sent(board, n_trials)
+            robot.begin(block)
             robot.decide(block, 0, 0, 0)
             robot.learn(0, 0.0)
+
+
+def _sent(board: Board, n_trials: int) -> Block:
+    """A block on this board, as far as a robot sees it."""
+    grid = board.layout == "grid"
+    return {
+        "width": board.width if grid else 0, "height": board.height if grid else 0, "number": 0, "dynamic": "standard",
+        "deadline_ms": 1000, "n_trials": n_trials,
+        "layout": {"kind": board.layout, "arms": [] if grid else [{} for _ in range(board.n_arms)]},
+    }  # fmt: skip
 
 
 class _Cast(NamedTuple):
@@ -248,7 +279,7 @@ async def _pilot(
     base_url: str, study: Study, casts: Sequence[_Cast], pilot_key: str, speed: float, progress: bool | None
 ) -> Piloted:
     began = time.perf_counter()
-    n_choices = len(casts) * sum(block.n_trials for block in study.plan(study.cells[0]))
+    n_choices = len(casts) * sum(block.n_trials for block in study.plan(study.longest[0]))
     no_limit = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx.AsyncClient(base_url=base_url, limits=no_limit, timeout=30.0) as client:
         await _check_there(client, base_url)

@@ -6,6 +6,7 @@ import secrets
 
 from sqlalchemy import Connection, and_, func, or_, select, text
 
+from explorelab.study.config.blocks.block_design import Condition
 from explorelab.study.config.design import Cell, Study
 from explorelab.study.database.refusals import not_now
 from explorelab.study.database.tables import people
@@ -15,7 +16,7 @@ LOCK = 7_305_201_410
 """Number of the PostgreSQL lock under which one person at a time is assigned; SQLite has a single writer anyway."""
 
 
-def assign(connection: Connection, study: Study, pilot: bool, now: float) -> Cell:
+def assign(connection: Connection, study: Study, pilot: bool, now: float) -> Cell | Condition:
     """A condition for one more person. Drop-outs do not count, and pilots only among themselves."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
@@ -37,7 +38,7 @@ def counts_of(connection: Connection, study: Study, pilot: bool, now: float) -> 
     return {cell.name: found.get(cell.name, 0) for cell in study.cells}
 
 
-def cell_named(study: Study, name: str | None) -> Cell:
+def cell_named(study: Study, name: str | None) -> Cell | Condition:
     """The condition of someone who has one."""
     found = next((cell for cell in study.cells if cell.name == name), None)
     if found is None:

@@ -30,7 +30,8 @@ type Cell = bool | int | float | str | None
 """A value in the database or in an exported file."""
 
 if TYPE_CHECKING:  # two of these import this module
-    from explorelab.study.config.design import Dynamic
+    from explorelab.study.config.blocks.boards import Dynamic
+    from explorelab.study.config.design import Study
     from explorelab.study.database.tables import Block, Person
     from explorelab.study.session.game import Report
 
@@ -58,6 +59,14 @@ class ChoiceRow(Protocol):
     number: int
     """Of the block, from 0."""
     dynamic: Dynamic
+    deadline_ms: int
+    n_trials: int
+    seed: int
+    """Of the person."""
+    landscape: str
+    scene: str
+    levels: str
+    """JSON, see `BlockPlan`."""
     trial: int
     position: int
     clicks: str
@@ -71,8 +80,7 @@ class ChoiceRead(NamedTuple):
     """The row of the choice, with its person and block."""
     block: int | None
     """The number of its block among the task blocks, from 1; None for training."""
-    next_to: Callable[[int], str]
-    """Squares one step away from each square, separated by spaces."""
+    study: Study
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +109,8 @@ class ChoiceField:
     """How the exported value is computed; None if it is the stored one."""
     of_advice: bool = False
     """Whether it is about advice: then it is exported only from studies with advice."""
+    of_blocks: bool = False
+    """Whether it is about blocks of one's own: then it is exported only from studies with such blocks."""
 
     @property
     def to_keep(self) -> Callable[[ChoiceMade], Cell]:
@@ -118,9 +128,33 @@ def _changes_of_mind(choice: ChoiceRead) -> int:
     return sum(before != after for before, after in pairwise(squares))
 
 
+def _overrun(made: ChoiceMade) -> float:
+    return made.report.elapsed_ms - made.block.deadline_ms if made.block.deadline_ms else 0.0
+
+
 def _available(choice: ChoiceRead) -> str:
+    row, study = choice.row, choice.study
     # Under travel the dot moves one square per choice: the sample is never further away.
-    return "" if choice.row.dynamic == "standard" else choice.next_to(choice.row.position)
+    if row.dynamic != "standard":
+        return _listed(study.board_of(row).next_to(row.position))
+    scene = study.scene(row)
+    return _listed(None if scene is None else scene.on_offer(row.trial))
+
+
+def _listed(arms: tuple[int, ...] | None) -> str:
+    return "" if arms is None else " ".join(map(str, arms))
+
+
+def _foregone(choice: ChoiceRead) -> str:
+    row, scene = choice.row, choice.study.scene(choice.row)
+    if scene is None or not scene.foregone:
+        return ""
+    return " ".join(f"{each:.15g}" for each in scene.every_reward(row.seed, row.number, row.trial, row.n_trials))
+
+
+def _forced(choice: ChoiceRead) -> bool:
+    scene = choice.study.scene(choice.row)
+    return scene is not None and scene.forced(choice.row.trial) is not None
 
 
 FIELDS = (
@@ -152,6 +186,14 @@ FIELDS = (
     ChoiceField(
         name="available", description="Squares that could be sampled, separated by spaces; empty: all.",
         files=(ANALYSED,), cell=_available,
+    ),
+    ChoiceField(
+        name="foregone_rewards", description="Rewards of all arms on this choice, separated by spaces, if they were shown.",
+        of_blocks=True, cell=_foregone,
+    ),
+    ChoiceField(
+        name="forced", description="1: only this arm could be chosen, as the task says; 0: otherwise.", least=0, most=1,
+        of_blocks=True, files=(ALL, ANALYSED), cell=_forced,
     ),
     ChoiceField(
         name="reaction_time_ms", unit=MILLISECONDS, least=0, files=(ANALYSED,), cell=attrgetter("row.last_click_ms"),
@@ -187,7 +229,7 @@ FIELDS = (
     ),
     ChoiceField(
         name="overrun_ms", description="How much elapsed_ms exceeds deadline_ms.", unit=MILLISECONDS,
-        column=Float, kept=lambda made: made.report.elapsed_ms - made.block.deadline_ms,
+        column=Float, kept=_overrun,
     ),
     ChoiceField(
         name="pauses", description="How often the choice was restarted because the page had been hidden.",
@@ -256,9 +298,13 @@ FIELDS = (
 KEPT = tuple((field.name, field.to_keep) for field in FIELDS if field.column is not None)
 
 
-def exported_to(file: str, advice: bool = False) -> dict[str, Callable[[ChoiceRead], Cell]]:
+def exported_to(file: str, advice: bool = False, blocks: bool = False) -> dict[str, Callable[[ChoiceRead], Cell]]:
     """The columns that a file has of a choice itself, and what is in them."""
-    return {field.name: field.to_export for field in FIELDS if file in field.files and (advice or not field.of_advice)}
+    return {
+        field.name: field.to_export
+        for field in FIELDS
+        if file in field.files and (advice or not field.of_advice) and (blocks or not field.of_blocks)
+    }
 
 
 def _asked() -> Any:

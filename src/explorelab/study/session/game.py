@@ -10,7 +10,9 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from explorelab.study.advice.record import check_advice
-from explorelab.study.config.design import BlockPlan, Study, reward
+from explorelab.study.config.blocks.boards import Board
+from explorelab.study.config.blocks.scenes import Scene
+from explorelab.study.config.design import BlockPlan, PlayedOn, Study
 from explorelab.study.database.refusals import invalid, not_now, out_of_order
 from explorelab.study.database.tables import Block, Person, blocks, choices, people
 from explorelab.study.session.assignment import cell_named
@@ -88,10 +90,15 @@ class Made(NamedTuple):
     arm: int
     goal: int
     """Where the yellow dot is from now on."""
-    reward: float
-    points: float
-    points_block: float
+    reward: float | None
+    """None where rewards are hidden, like the points."""
+    points: float | None
+    points_block: float | None
     n_left: int
+    foregone: list[float | None] | None
+    """The rewards of all arms, where they are shown."""
+    available: list[int] | None
+    """The arms that may be chosen next, whatever else the dynamic says; None for all."""
 
 
 class Place(NamedTuple):
@@ -111,7 +118,7 @@ class Place(NamedTuple):
 def plans(study: Study, person: Person) -> tuple[BlockPlan, ...]:
     """The blocks of this person, as promised when they agreed to take part."""
     if person.plan is None:
-        return study.plan(cell_named(study, person.cell))
+        return study.plan(cell_named(study, person.cell), person.seed)
     return tuple(BlockPlan(**block) for block in json.loads(person.plan))
 
 
@@ -124,13 +131,23 @@ def begin(connection: Connection, study: Study, person: Person, number: int, now
     if number != person.block:
         raise out_of_order(f"The next block is number {person.block}, counted from 0, not {number}.")
     plan = plans(study, person)[number]
-    start = start_square(person.seed, number, study.n_arms)
+    scene = study.scene(plan)
+    given = None if scene is None else scene.task.start
+    start = start_square(person.seed, number, study.board_of(plan).n_arms) if given is None else given
     connection.execute(insert(blocks).values(person=person.id, number=number, start=start, begun_at=now, **plan._asdict()))
     _change(connection, person, stage=Stage.PLAY, begun=True, seen_at=now)
 
 
+def scene_of(study: Study, block: PlayedOn) -> Scene:
+    """What the block is played on, which the study must still have."""
+    scene = study.scene(block)
+    if scene is None:
+        raise not_now("This study has changed since you started and cannot be continued.")
+    return scene
+
+
 def start_square(seed: int, number: int, n_arms: int) -> int:
-    """Where both dots are when a block begins: every square is equally likely."""
+    """Where both dots are when a block begins, unless a graph says it: every square is equally likely."""
     return int(np.random.default_rng([seed, number, START]).integers(n_arms))
 
 
@@ -159,46 +176,68 @@ def choose(connection: Connection, study: Study, person: Person, report: Report,
     if block is not None and place is not None and report.trial < place.trial:
         key = {"of_person": person.id, "of_block": report.block, "of_trial": report.trial}
         kept = connection.execute(_CHOICE, key).one()
-        return _made(connection, person.points, person, block, kept.trial, kept.arm, kept.goal, kept.reward)
+        return _made(connection, study, person.points, person, block, kept.trial, kept.arm, kept.goal, kept.reward)
     if block is None or place is None or person.stage != Stage.PLAY or not person.begun or report.block != person.block:
         raise out_of_order(f"Block {report.block} is not being played.")
     if report.trial != place.trial:
         raise out_of_order(f"The next choice is number {place.trial}, counted from 0, not {report.trial}.")
     _check(study, block, place, report)
     flags = _flags(person, block, place, report, now - place.last_at)
-    goal = place.goal if report.goal is None else report.goal
-    arm = study.sampled(block.dynamic, place.position, goal)
-    if block.landscape not in study.landscapes:
-        raise not_now("This study has changed since you started and cannot be continued.")
-    drawn = reward(study.landscapes[block.landscape], arm, person.seed, report.block, report.trial)
+    scene = scene_of(study, block)
+    goal = report.goal
+    if goal is None:
+        goal = scene.kept(place.goal, report.trial, person.seed, report.block)
+    arm = scene.board.sampled(block.dynamic, place.position, goal)
+    drawn = scene.reward(arm, person.seed, report.block, report.trial, block.n_trials)
     made = ChoiceMade(report, person, block, place.position, goal, arm, drawn, flags, now)
     connection.execute(_KEEP, {"person": person.id, **{name: kept(made) for name, kept in KEPT}})
     points = person.points + (drawn if block.kind == "task" else 0.0)
     _advance(connection, study, person, block, report.trial, points, now)
-    return _made(connection, points, person, block, report.trial, arm, goal, drawn)
+    return _made(connection, study, points, person, block, report.trial, arm, goal, drawn)
 
 
 def _check(study: Study, block: Block, place: Place, report: Report) -> None:
     """Refuse what cannot have happened."""
-    allowed = study.allowed(block.dynamic, place.position)
+    board, scene = study.board_of(block), study.scene(block)
+    allowed = board.allowed(block.dynamic, place.position)
+    choosable = None if scene is None else scene.choosable(place.trial)
     for square, _ in report.clicks:
-        if not 0 <= square < study.n_arms:
-            raise invalid(f"A square must be 0 to {study.n_arms - 1}, got {square}.")
-        if allowed is not None and square not in allowed:
-            raise invalid(f"Square {square} is not next to square {place.position}, where the dot is.")
+        _check_arm(board, square, allowed, choosable, place)
     if report.goal != (report.clicks[-1][0] if report.clicks else None):
         raise invalid("goal must be the square clicked last, or null if none was clicked.")
     times = [0.0, *(ms for _, ms in report.clicks), report.elapsed_ms]
     if any(later < earlier for earlier, later in pairwise(times)):
         raise invalid("Clicks must come one after another, between 0 and elapsed_ms.")
+    if block.deadline_ms:
+        _check_deadline(block, report)
+    elif not report.clicks:
+        raise invalid("A choice without a deadline is recorded when something is clicked, got no clicks.")
+    if report.by_hand is not None and report.by_hand > len(report.clicks):
+        raise invalid(f"by_hand must be at most the number of clicks, {len(report.clicks)}, got {report.by_hand}.")
+    check_advice(block, allowed, board.n_arms, report)
+
+
+def _check_arm(
+    board: Board, square: int, allowed: tuple[int, ...] | None, choosable: tuple[int, ...] | None, place: Place
+) -> None:
+    """Refuse a click where nothing can be clicked."""
+    what = "square" if board.layout == "grid" else "arm"
+    if not 0 <= square < board.n_arms:
+        raise invalid(f"{'A' if what == 'square' else 'An'} {what} must be 0 to {board.n_arms - 1}, got {square}.")
+    if allowed is not None and square not in allowed:
+        raise invalid(f"{what.capitalize()} {square} is not next to {what} {place.position}, where the dot is.")
+    if choosable is not None and square not in choosable:
+        offered = ", ".join(map(str, choosable))
+        raise invalid(f"{what.capitalize()} {square} is not on offer in choice {place.trial}, only {offered}.")
+
+
+def _check_deadline(block: Block, report: Report) -> None:
+    """Refuse a choice that was recorded before its time was up, or a click that came later."""
     if report.elapsed_ms < block.deadline_ms - CLOCK_SLACK_MS:
         raise invalid(f"A choice is recorded when its {block.deadline_ms} ms are up, got elapsed_ms {report.elapsed_ms:g}.")
     if report.clicks and report.clicks[-1][1] > block.deadline_ms:
         late = f"got one at {report.clicks[-1][1]:g} ms"
         raise invalid(f"A click counts until the {block.deadline_ms} ms of its choice are up, {late}.")
-    if report.by_hand is not None and report.by_hand > len(report.clicks):
-        raise invalid(f"by_hand must be at most the number of clicks, {len(report.clicks)}, got {report.by_hand}.")
-    check_advice(block, allowed, study.n_arms, report)
 
 
 def slack_s(clock_ms: float) -> float:
@@ -212,19 +251,22 @@ def _flags(person: Person, block: Block, place: Place, report: Report, waited_s:
     An honest clock starts after the last answer was sent, so the server sees at least as much time pass. A negative time
     means that the server's own clock was set back, and shows nothing. Robots may try out a study in less time.
     """
-    claimed_s, deadline_s = report.elapsed_ms / 1000, block.deadline_ms / 1000
+    # Without a deadline, a choice takes as long as it takes.
+    deadline_ms = block.deadline_ms or report.elapsed_ms
+    claimed_s, deadline_s = report.elapsed_ms / 1000, deadline_ms / 1000
     if 0 <= waited_s < claimed_s - slack_s(report.elapsed_ms) and not person.pilot:
         raise invalid(f"The choice came {waited_s:.3f} s after the last one, and says that {claimed_s:.3f} s have passed.")
     first_ms = report.clicks[0][1] if report.clicks else None
+    hurried_ms = min(HURRIED * block.deadline_ms, HURRIED_MS) if block.deadline_ms else HURRIED_MS
     found = {
         "early": 0 <= waited_s < claimed_s - EARLY_S,
         "clock": waited_s < 0,
-        "overrun": report.elapsed_ms - block.deadline_ms >= OVERRUN_MS,
+        "overrun": report.elapsed_ms - deadline_ms >= OVERRUN_MS,
         "paused": report.pauses > 0,
         "retried": report.attempt > 1,
         "slow": waited_s - deadline_s > SLOW_S,
         "synthetic": not person.pilot and (report.by_hand or 0) < len(report.clicks),
-        "hurried": first_ms is not None and first_ms < min(HURRIED * block.deadline_ms, HURRIED_MS),
+        "hurried": first_ms is not None and first_ms < hurried_ms,
         "regular": first_ms is not None and first_ms == place.clicked_ms,
     }
     return " ".join(name for name, so in found.items() if so)
@@ -257,12 +299,31 @@ def points_of(connection: Connection, person: Person, number: int, until: int | 
     return float(connection.execute(_POINTS, key).scalar_one())
 
 
+def available(study: Study, block: Block, trial: int, position: int) -> list[int] | None:
+    """The arms that may be chosen on a trial, where a page cannot tell from the dynamic alone; None for all."""
+    scene, board = study.scene(block), study.board_of(block)
+    choosable = None if scene is None or trial >= block.n_trials else scene.choosable(trial)
+    if choosable is None and board.layout != "grid":
+        choosable = board.allowed(block.dynamic, position)
+    return None if choosable is None else list(choosable)
+
+
 def _made(
-    connection: Connection, points: float, person: Person, block: Block, trial: int, arm: int, goal: int, drawn: float
-) -> Made:
+    connection: Connection, study: Study, points: float, person: Person, block: Block, trial: int, arm: int, goal: int,
+    drawn: float,
+) -> Made:  # fmt: skip
     in_block = points_of(connection, person, block.number, trial)
     yellow = goal if block.dynamic == "travel" else arm
-    return Made(trial, arm, yellow, drawn, points, in_block, block.n_trials - trial - 1)
+    following = available(study, block, trial + 1, arm)
+    made = Made(trial, arm, yellow, drawn, points, in_block, block.n_trials - trial - 1, None, following)
+    scene = study.scene(block)
+    if scene is None:
+        return made
+    if not scene.shows_rewards:
+        return made._replace(reward=None, points=None if block.kind == "task" else points, points_block=None)
+    if scene.foregone:
+        return made._replace(foregone=[*scene.every_reward(person.seed, block.number, trial, block.n_trials)])
+    return made
 
 
 def _change(connection: Connection, person: Person, **values: Cell) -> None:

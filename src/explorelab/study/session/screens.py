@@ -12,7 +12,9 @@ from sqlalchemy import Connection
 from explorelab._support.written_numbers import JsonObject
 from explorelab.choices.advice_given import NONE
 from explorelab.study.advice.only_with_advice import OnlyWithAdvice
-from explorelab.study.config.design import Completion, Study
+from explorelab.study.config.blocks.boards import Board
+from explorelab.study.config.blocks.scenes import Scene
+from explorelab.study.config.design import Completion, Payment, Study
 from explorelab.study.config.texts import template_labels, texts_for
 from explorelab.study.database.tables import Person
 from explorelab.study.session import game
@@ -21,6 +23,9 @@ from explorelab.study.session.pages.shown_page import MarksShown, PageShown, htm
 from explorelab.study.session.participants import version_of
 from explorelab.study.session.stages import Stage
 from explorelab.study.session.terms import Terms, bonus_of, terms_of
+
+PICTURES = "pictures/"
+"""Where the study's pictures are, relative to the page."""
 
 
 class AdviceOffered(Sent):
@@ -232,6 +237,8 @@ def state_of(connection: Connection, study: Study, person: Person, now: float) -
         state.consent_version = version_of(study.texts.pages[Stage.CONSENT])
     if stage.about.block:
         state.block = _block(connection, study, person)
+        if state.block.kind == "task" and state.block.rewards.kind == "hidden":
+            state.points = None
     if stage.about.page:
         state.page = page_shown(connection, study, person, now)
     if stage.about.played:
@@ -265,17 +272,42 @@ def _block(connection: Connection, study: Study, person: Person) -> BlockShown:
     plans = game.plans(study, person)
     plan = plans[person.block]
     kinds = [each.kind for each in plans]
+    board, scene = study.board_of(plan), study.scene(plan)
     shown = BlockShown(
         number=person.block, n_blocks=len(plans), kind=plan.kind, number_of_kind=kinds[: person.block].count(plan.kind),
-        n_of_kind=kinds.count(plan.kind), dynamic=plan.dynamic, deadline_ms=plan.deadline_ms, n_trials=plan.n_trials,
-        width=study.width, height=study.height, layout=LayoutShown(width=study.width, height=study.height),
+        n_of_kind=kinds.count(plan.kind), dynamic=plan.dynamic, deadline_ms=plan.deadline_ms or None,
+        n_trials=plan.n_trials, width=board.width if board.layout == "grid" else 0,
+        height=board.height if board.layout == "grid" else 0, layout=layout_shown(board),
         advice=_offered(study, plan.advice),
     )  # fmt: skip
+    if scene is not None:
+        shown.rewards, shown.foregone = rewards_shown(scene, terms_of(study, person).payment), scene.foregone
     block = game.block_of(connection, person, person.block) if person.begun else None
     if block is not None:
         # What applied when the block began applies to its end, whatever the study file says now.
         place = game.place_of(connection, person, block)
-        shown.dynamic, shown.deadline_ms, shown.n_trials = block.dynamic, block.deadline_ms, block.n_trials
-        shown.trial, shown.position, shown.goal, shown.last_reward = place[:4]
-        shown.points_block = game.points_of(connection, person, person.block)
+        shown.dynamic, shown.deadline_ms, shown.n_trials = block.dynamic, block.deadline_ms or None, block.n_trials
+        shown.trial, shown.position, shown.goal = place[:3]
+        shown.available = game.available(study, block, place.trial, place.position)
+        if scene is None or scene.shows_rewards:
+            shown.last_reward = place.last_reward
+            shown.points_block = game.points_of(connection, person, person.block)
     return shown
+
+
+def layout_shown(board: Board) -> LayoutShown:
+    """How the arms of a board are shown."""
+    if board.layout == "grid":
+        return LayoutShown(width=board.width, height=board.height)
+    arms = [
+        ArmShown(label=arm.label, colour=arm.colour, picture=f"{PICTURES}{quote(arm.picture)}" if arm.picture else "")
+        for arm in board.arms
+    ]
+    return LayoutShown(kind=board.layout, arms=arms, places=list(board.places), edges=list(board.edges))
+
+
+def rewards_shown(scene: Scene, payment: Payment) -> RewardsShown:
+    """How rewards are shown on this scene to someone who was promised this payment."""
+    if scene.rewards != "money":
+        return RewardsShown(kind=scene.rewards)
+    return RewardsShown(kind="money", currency=payment.currency, per_point=payment.per_point)

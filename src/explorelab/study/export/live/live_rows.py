@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 from sqlalchemy.orm import aliased
 
 from explorelab._support.written_numbers import Json
+from explorelab.study.config.blocks.block_design import BlockDesign
 from explorelab.study.config.design import Study
 from explorelab.study.database.change_numbers import FEED
 from explorelab.study.database.refusals import invalid
@@ -102,14 +103,10 @@ def choices_piece(connection: Connection, study: Study, asked: Since, place: Pla
     if asked.at is not None:
         query = query.where(choices.c.received_at >= asked.at)
     found, following = _piece(connection, query, choices.c, place, until)
-    cells = _cells(study.advice is not None)
-
-    @cache
-    def next_to(position: int) -> str:
-        return " ".join(map(str, study.next_to(position)))
+    cells = _cells(study.advice is not None, study.design)
 
     def line(row: AnyRow) -> dict[str, Json]:
-        told = ChoiceRead(row, row.n_task if row.kind == "task" else None, next_to)
+        told = ChoiceRead(row, row.n_task if row.kind == "task" else None, study)
         return {"type": "choice"} | {name: _json(name, cell) for name, cell in cells(told)}
 
     return [line(row) for row in found], following
@@ -159,9 +156,9 @@ def _is_wanted(pilots: str) -> ColumnElement[bool]:
 
 
 @cache
-def _cells(advice: bool) -> Callable[[ChoiceRead], Sequence[tuple[str, AnyRow]]]:
-    columns = tuple(choice_columns(advice))
-    of = cells_of(columns, ALL)
+def _cells(advice: bool, design: BlockDesign | None) -> Callable[[ChoiceRead], Sequence[tuple[str, AnyRow]]]:
+    columns = tuple(choice_columns(advice, design))
+    of = cells_of(columns, ALL, design)
     return lambda told: tuple(zip(columns, of(told), strict=True))
 
 
