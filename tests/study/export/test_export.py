@@ -247,7 +247,7 @@ def test_what_was_available(filled: tuple[Path, Engine, dict[str, str]]) -> None
     for row in frame.itertuples():
         key = (str(row.participant), str(row.block))
         position = before.get(key, int(str(row.start)))
-        squares = "" if row.dynamic == "standard" else " ".join(map(str, STUDY.next_to(position)))
+        squares = "" if row.dynamic == "standard" else " ".join(map(str, STUDY.board.next_to(position)))
         assert row.available == squares
         assert (row.reaction_time_ms == "") == (row.missed == "1")
         before[key] = int(str(row.arm))

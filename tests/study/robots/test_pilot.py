@@ -145,7 +145,7 @@ def test_a_traveller_bound_to_a_goal_selects_it_a_block_long_once_it_is_there() 
     for trial in range(300):
         decision = robot.decide(block, trial, position, goal)
         goal = goal if decision.goal is None else decision.goal
-        position = STUDY.sampled("travel", position, goal)
+        position = STUDY.board.sampled("travel", position, goal)
         robot.learn(position, reward(STUDY.landscapes["B"], position, 3, trial))
         if position == goal:
             selected.append(goal)
