@@ -136,7 +136,7 @@ class Overviews:
         return [
             CellCount(
                 name=cell.name,
-                levels=cell.levels,
+                levels=cell.factors,
                 active=active[cell.name],
                 finished=finished[cell.name],
             )

@@ -65,15 +65,21 @@ def _mark(scene: str) -> str:
 
 def _fingerprints(study: Study) -> dict[str, str]:
     """A fingerprint of everything that must not change."""
+    marks = _marks_of_blocks(study)
+    for page in study.pages:
+        forms = [structure(study.texts.forms[page.file])] if KINDS[page.kind].asks else []
+        marks[f"{PAGE}{page.name}"] = sha256(json.dumps([page.kind, *forms]).encode()).hexdigest()
+    return marks
+
+
+def _marks_of_blocks(study: Study) -> dict[str, str]:
+    """The same for what blocks are played on."""
     if study.design is not None:
         return {_mark(name): sha256(_told(scene).encode()).hexdigest() for name, scene in study.scenes.items()}
     marks = {GRID: f"{study.width} x {study.height}"}
     for name, task in study.landscapes.items():
         worth = f"{task.means.tolist()} {task.noise}"
         marks[f"landscape:{name}"] = sha256(worth.encode()).hexdigest()
-    for page in study.pages:
-        forms = [structure(study.texts.forms[page.file])] if KINDS[page.kind].asks else []
-        marks[f"{PAGE}{page.name}"] = sha256(json.dumps([page.kind, *forms]).encode()).hexdigest()
     return marks
 
 

@@ -97,7 +97,7 @@ def test_blocks_of_a_page_are_counterbalanced_too(order):
         for name in NAMES
     }
     design = BlockDesign(blocks, (), (BlocksPage(("a",)), BlocksPage(("b", "c"), order)), {})
-    assert [condition.levels for condition in design.conditions] == [{"order": "1"}, {"order": "2"}]
+    assert [condition.factors for condition in design.conditions] == [{"order": "1"}, {"order": "2"}]
     played = [[each.name for each in design.plan(condition)] for condition in design.conditions]
     assert played == [["a", "b", "c"], ["a", "c", "b"]]
     assert n_orders(order, 2) == 2

@@ -41,11 +41,11 @@ def test_every_layout_dynamic_and_way_to_show_rewards_is_in_the_example(everythi
 def test_conditions_are_levels_between_persons_by_orders_within(everything):
     assert len(everything.cells) == 2 * 2 * 6  # speed, the order of two worlds, every order of three dynamics
     assert all(len(everything.plan(cell)) == 4 + 1 + 1 + 1 + 3 + 1 + 1 + 1 for cell in everything.cells)
-    assert {cell.levels["speed"] for cell in everything.cells} == {"fast", "slow"}
+    assert {cell.factors["speed"] for cell in everything.cells} == {"fast", "slow"}
 
 
 def test_levels_of_factors_replace_settings(everything):
-    by_name = {cell.levels["speed"]: everything.plan(cell) for cell in everything.cells}
+    by_name = {cell.factors["speed"]: everything.plan(cell) for cell in everything.cells}
     for speed, deadline_ms, label in (("fast", 30, "Orange"), ("slow", 50, "A")):
         bandits = [plan for plan in by_name[speed] if plan.name == "bandit"]
         assert {plan.deadline_ms for plan in bandits} == {deadline_ms}

@@ -62,7 +62,7 @@ class Condition(NamedTuple):
         return "-".join([*(level for _, level in self.between), *(f"o{number + 1}" for number in self.orders)]) or "all"
 
     @property
-    def levels(self) -> dict[str, str]:
+    def factors(self) -> dict[str, str]:
         """What distinguishes it from others, by name."""
         several = len(self.orders) > 1
         told = {f"order_{i}" if several else "order": f"{number + 1}" for i, number in enumerate(self.orders, start=1)}

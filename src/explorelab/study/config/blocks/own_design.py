@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,21 +19,30 @@ from explorelab.study.config.design import Advice, BlockPlan
 from explorelab.study.config.fields import Table, TomlFile
 from explorelab.tasks.task_table import FILE_KEYS
 
+PAGES = "pages"
 NOTHING: dict[str, Any] = {
     "width": 0, "height": 0, "landscapes": {}, "timings": {}, "training": (), "task_timings": (), "task_dynamics": (),
     "task_landscapes": (), "n_task_blocks": 0, "n_trials": 0,
 }  # fmt: skip
 
 
-def own_design(toml: TomlFile, folder: Path, pages: Sequence[Table] = ()) -> dict[str, Any]:
-    """What a `Study` knows of its blocks; `pages` are the entries of [[pages]] that have blocks."""
-    design = read_block_design(toml, folder, pages)
+def own_design(toml: TomlFile, folder: Path) -> dict[str, Any]:
+    """What a `Study` knows of its blocks."""
+    design = read_block_design(toml, folder, pages_with_blocks(toml))
     if design is None:
         return NOTHING
     advice = _advice(toml, folder, design)
     design = replace(design, arms=() if advice is None else advice.arms)
     check_size(toml, design)
     return {**_summary(design), "advice": advice, "design": design}
+
+
+def pages_with_blocks(toml: TomlFile) -> list[Table]:
+    """The entries of [[pages]] that have blocks."""
+    entries = toml.values.get(PAGES)
+    listed = enumerate(entries) if isinstance(entries, list) else ()
+    with_blocks = [(n, each) for n, each in listed if isinstance(each, dict) and each.get("kind") == "blocks"]
+    return [Table(toml, f"[[{PAGES}]] {n + 1}", (PAGES, n), each, True) for n, each in with_blocks]
 
 
 def _advice(toml: TomlFile, folder: Path, design: BlockDesign) -> Advice | None:

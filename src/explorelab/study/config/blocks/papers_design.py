@@ -9,6 +9,7 @@ from explorelab.study.config.advice_table import read_advice
 from explorelab.study.config.blocks.block_tables import MOST_CHOICES, check_names
 from explorelab.study.config.blocks.boards import DYNAMICS
 from explorelab.study.config.blocks.landscapes import read_landscape
+from explorelab.study.config.blocks.own_design import pages_with_blocks
 from explorelab.study.config.design import BlockPlan
 from explorelab.study.config.fields import TomlFile
 
@@ -17,6 +18,11 @@ MOST_SQUARES = 2500
 
 def papers_design(toml: TomlFile, folder: Path) -> dict[str, Any]:
     """What a `Study` knows of its blocks."""
+    pages = pages_with_blocks(toml)
+    for number, page in enumerate(pages):
+        for key in ("blocks", "order") if not number else ("kind",):
+            if key in page.values:
+                page.problem(key, "is for studies with [blocks.NAME]: the paper's design has all its blocks on one page.")
     sides = _grid(toml)
     timings = toml.table("timings")
     check_names(timings)

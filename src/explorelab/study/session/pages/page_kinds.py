@@ -141,5 +141,5 @@ KINDS: Mapping[str, PageKind] = {
     "form": PageKind(file=".toml", needs_file=True, asks=True),
     "break": PageKind(file=".md", keys=("seconds", "wait"), read=_read_break, extras=_clock, early=_too_early),
     "score": PageKind(file=".md", keys=("show",), read=_read_score, extras=_score),
-    BLOCKS: PageKind(keys=("blocks",), read=_read_blocks, plays=True),
+    BLOCKS: PageKind(keys=("blocks", "order"), read=_read_blocks, plays=True),
 }
