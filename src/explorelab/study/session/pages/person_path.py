@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
+from explorelab.study.config.blocks.block_design import Condition
 from explorelab.study.config.design import BlockPlan, Cell, Study
 from explorelab.study.database.tables import Person, answers, visits
 from explorelab.study.session.pages.page_kinds import KINDS
@@ -25,7 +26,7 @@ class Onward(NamedTuple):
     block: int
 
 
-def promised_path(study: Study, cell: Cell) -> str | None:
+def promised_path(study: Study, cell: Cell | Condition) -> str | None:
     """The pages of someone in this condition, to be stored; None in a study without pages of its own."""
     if not study.pages:
         return None
