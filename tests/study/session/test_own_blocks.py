@@ -189,7 +189,7 @@ def test_what_people_still_have_to_play_cannot_change(lab: Lab, tmp_path: Any) -
     in_block(lab, "practice")
     changes = {
         "one mean": ("means = [1, 5, 3, 8, 2]", "means = [1, 5, 3, 8, 3]", "'street'"),
-        "a label": ('"Orange"', '"Yellow"', "'bandit'"),
+        "a colour": ("#e69f00", "#e69f01", "'bandit'"),
         "what is shown": ("foregone = true", "foregone = false", "'turns'"),
         "an edge": ("[0, 3]]", "[0, 4]]", "'walk'"),
         "how means change": ("path_seed = 3", "path_seed = 4", "'turns'"),
