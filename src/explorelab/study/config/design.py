@@ -105,6 +105,10 @@ class Texts:
     """The questions of the study's own pages, by file."""
 
 
+UNTIMED_MS = 2000
+"""How long a choice without a deadline is expected to take."""
+
+
 class BlockPlan(NamedTuple):
     """One block that a person will play."""
 

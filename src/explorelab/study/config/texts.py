@@ -15,7 +15,7 @@ from babel.numbers import format_decimal
 
 from explorelab._support.toml.toml_file import shown
 from explorelab.errors import unknown_name
-from explorelab.study.config.design import Payment, Study, Texts
+from explorelab.study.config.design import UNTIMED_MS, Payment, Study, Texts
 from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml
 from explorelab.study.session.pages.page_types import Page
 from explorelab.study.session.pages.pages_table import check_languages, read_contents
@@ -57,8 +57,6 @@ LATER = (
 """Labels that studies made with earlier versions lack; those of the template are used instead, in English if need be."""
 
 MOST_TITLE = 200
-UNHURRIED_MS = 2000
-"""How long a choice without a deadline is expected to take."""
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
@@ -225,9 +223,7 @@ def _values(study: Study) -> dict[str, str]:
         return format_decimal(value, form, locale)
 
     seconds = [study.timings[timing] / 1000 for timing in study.task_timings]
-    plays = [
-        sum((block.deadline_ms or UNHURRIED_MS) * block.n_trials for block in study.plan(cell)) for cell in study.longest
-    ]
+    plays = [sum((block.deadline_ms or UNTIMED_MS) * block.n_trials for block in study.plan(cell)) for cell in study.longest]
     values = {
         "title": _MARKDOWN.sub(r"\\\1", study.title),
         "width": number(study.width),

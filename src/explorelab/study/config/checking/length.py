@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from explorelab.study.config.blocks.block_design import Condition
 from explorelab.study.config.checking.spoken import main_language
-from explorelab.study.config.design import BlockPlan, Cell, Study
+from explorelab.study.config.design import UNTIMED_MS, BlockPlan, Cell, Study
 from explorelab.study.session.stages import Stage
 
 WORDS_PER_MINUTE: Mapping[str, int] = {"en": 228, "de": 179, "es": 218, "fr": 195}
@@ -20,8 +21,6 @@ OTHER_WORDS_PER_MINUTE = 184
 """The mean of the 17 languages in that study."""
 SIGNS_PER_MINUTE = 255
 """Of Chinese and Japanese, which have no spaces between words."""
-UNTIMED_MS = 2000
-"""A choice without a deadline: about what people take in simple bandit tasks."""
 READ_BY_ALL = (Stage.CONSENT, Stage.INSTRUCTIONS, Stage.DEBRIEFING)
 BEFORE_A_BLOCK = (
     "ready_title", "ready_time", "ready_no_click", "ready_choices", "ready_task_points", "ready_blue", "ready_yellow",
@@ -58,14 +57,14 @@ def lengths(study: Study) -> list[Length]:
 
 def _in_language(study: Study, language: str) -> Iterator[Length]:
     pages_s = sum(reading_s(study.texts.pages[page], language) for page in READ_BY_ALL if page in study.texts.pages)
-    for cell in study.cells:
+    for cell in study.longest:
         plan = study.plan(cell)
         yield Length(
             language, name_of(cell), playing_s(plan), pages_s + sum(_ready_s(study, each, language) for each in plan)
         )
 
 
-def name_of(cell: Cell) -> str:
+def name_of(cell: Cell | Condition) -> str:
     """The condition as one word."""
     return cell.name
 
