@@ -10,6 +10,8 @@ from explorelab.study.config.addresses import DATABASE
 from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 
+CONTACT = "lab@uni-bonn.de"
+
 
 def new_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A new study, with a short name to look for in messages."""
@@ -33,3 +35,12 @@ def problems(folder: Path) -> list[str]:
     with pytest.raises(InputError) as caught:
         load_study(folder)
     return str(caught.value).splitlines()
+
+
+def finish(folder: Path) -> None:
+    """Fill in everything that a new study leaves to fill in."""
+    for file in folder.rglob("*.md"):
+        text = re.sub(r"\*\*\[[^]\n]{3,}\]\*\*", CONTACT, file.read_text(encoding="utf-8"))
+        file.write_text(text, encoding="utf-8")
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text(encoding="utf-8").replace("CHANGE-ME", "C123"), encoding="utf-8")

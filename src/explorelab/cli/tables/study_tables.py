@@ -53,12 +53,13 @@ def _print_lengths(takes: Sequence[Length]) -> None:
             _named(each),
             f"{each[0].playing_s / 60:.1f}",
             f"{each[-1].reading_s / 60:.1f}",
+            f"{each[-1].answering_s / 60:.1f}",
             str(each[-1].rounded),
         )
         for each in _alike(takes)
     ]
     title = "How many minutes people take"
-    headings = ("language", "condition", "choosing", "reading", "in all")
+    headings = ("language", "condition", "choosing", "reading", "answering", "in all")
     print_table(Console(), headings, rows, title=title, words=(0, 1), plain=True)
     typer.echo("")
 
@@ -66,8 +67,8 @@ def _print_lengths(takes: Sequence[Length]) -> None:
 def _alike(takes: Sequence[Length]) -> Iterator[list[Length]]:
     """Conditions of a language that take about the same time, those that take longest last."""
 
-    def key(one: Length) -> tuple[str, float, int]:
-        return one.language, round(one.playing_s / 60, 1), round(one.reading_s / 60)
+    def key(one: Length) -> tuple[str, float, int, float]:
+        return one.language, round(one.playing_s / 60, 1), round(one.reading_s / 60), round(one.answering_s / 60, 1)
 
     order = {one.language: number for number, one in enumerate(takes)}
     for _, alike in groupby(sorted(takes, key=lambda one: (order[one.language], *key(one), one.reading_s)), key):

@@ -17,20 +17,9 @@ from explorelab.study.config.checking.check_folder import check_folder
 from explorelab.study.config.checking.findings import in_short
 from explorelab.study.config.start_study import init_study
 from explorelab.study.config.texts import LANGUAGES, PAGES
-from tests.support.study.folder import change
+from tests.support.study.folder import CONTACT, change, finish
 
 pytestmark = pytest.mark.quick
-
-CONTACT = "lab@uni-bonn.de"
-
-
-def finish(folder: Path) -> None:
-    """Fill in everything that a new study leaves to fill in."""
-    for file in folder.rglob("*.md"):
-        text = re.sub(r"\*\*\[[^]\n]{3,}\]\*\*", CONTACT, file.read_text(encoding="utf-8"))
-        file.write_text(text, encoding="utf-8")
-    toml = folder / "study.toml"
-    toml.write_text(toml.read_text(encoding="utf-8").replace("CHANGE-ME", "C123"), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

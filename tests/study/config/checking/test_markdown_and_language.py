@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from explorelab.study.config.checking.markdown_checks import unseen, wrong_link
+from explorelab.study.config.checking.markdown_checks import unseen, unseen_labels, wrong_link
 from explorelab.study.config.checking.spoken import spoken, words_of
-from explorelab.study.config.checking.translation import untranslated
+from explorelab.study.config.checking.translation import untranslated, untranslated_labels
+from explorelab.study.config.checking.written import Part, parts_of
 from explorelab.study.config.design import Texts
 from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
@@ -22,7 +23,9 @@ CHINESE = "感谢您参加本研究。您将看到一个由方格组成的田野
 
 def text_warnings(texts: Texts) -> list[str]:
     """What is said of the texts, one line each."""
-    return [str(each) for each in (*unseen(texts), *untranslated(texts))]
+    parts, file = list(parts_of(texts)), "texts.toml"
+    found = [*unseen(parts), *unseen_labels(texts.labels, file)]
+    return [str(each) for each in (*found, *untranslated(texts.language, parts), *untranslated_labels(texts, file))]
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +145,7 @@ def test_a_label_of_any_other_language_is_found(own: str, other: str, texts: Tex
     labels = dict(template_labels(own))
     labels["withdraw_text"] = template_labels(other)["withdraw_text"]
     labels["continue"] = template_labels(other)["continue"]
-    (line,) = untranslated(replace(texts, language=own, labels=labels, pages={}))
+    (line,) = untranslated_labels(replace(texts, language=own, labels=labels), "texts.toml")
     assert "continue, withdraw_text" in line.sentence
 
 
@@ -178,8 +181,8 @@ def test_every_paragraph_of_the_templates_is_told_to_be_in_its_language_or_too_s
     ],
 )
 def test_languages_that_are_not_known_are_not_taken_for_known_ones(language: str, text: str, texts: Texts) -> None:
-    assert [*untranslated(replace(texts, language=language, labels={}, pages={"consent": text}))] == []
-    (found,) = untranslated(replace(texts, language=language, labels={}, pages={"consent": text + "\n\n" + ENGLISH}))
+    assert [*untranslated(language, [Part("consent.md", 1, text)])] == []
+    (found,) = untranslated(language, [Part("consent.md", 1, text + "\n\n" + ENGLISH)])
     assert (found.line, "English" in found.sentence) == (3, True)
 
 

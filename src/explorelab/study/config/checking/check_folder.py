@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from explorelab._support.toml.toml_file import PlacedError, Toml, read_toml
+from explorelab._support.toml.toml_file import Toml
 from explorelab.study.config.checking import left_open, markdown_checks, translation
 from explorelab.study.config.checking.findings import Finding, in_order
+from explorelab.study.config.checking.form_checks import doubtful_forms, doubtful_pages
 from explorelab.study.config.checking.length import Length, lengths
 from explorelab.study.config.checking.pay import Pay, pay_of, too_little
-from explorelab.study.config.design import Study
+from explorelab.study.config.checking.written import parts_of, toml_of
+from explorelab.study.config.design import Study, Texts
 from explorelab.study.config.fields import WrongFilesError
 from explorelab.study.config.study_folder import load_study
 
@@ -48,7 +50,7 @@ def look_through(study: Study, folder: Path, takes: Sequence[Length] | None = No
 
 
 def _settings(study: Study, folder: Path, takes: Sequence[Length]) -> Iterator[Finding]:
-    toml = _toml(folder / "study.toml")
+    toml = toml_of(folder / "study.toml")
     yield from left_open.leaving(study.completion, _line(toml, "completion", "code"))
     yield from too_little(study, takes, _line(toml, "payment", "base"))
     url = toml.values.get("database", {}).get("url", "") if toml is not None else ""
@@ -72,41 +74,38 @@ def _forgotten(study: Study, folder: Path) -> Iterator[Finding]:
 
 def _texts(study: Study, folder: Path) -> Iterator[Finding]:
     written = {}
-    for language in study.languages:
+    for number, language in enumerate(study.languages):
         version = study.speaking(language)
-        within = f"{language}/" if _has_folder(folder, language) else ""
+        within = f"{language}/" if f"{language}/texts.toml" in study.files else ""
         raw = written[language] = version.unfilled or version.texts
-        toml = _toml(folder / within / "texts.toml")
-        labels = toml.values.get("labels", {}) if toml is not None else {}
-        found = [
-            *left_open.to_fill_in(raw, within), *left_open.unfillable(raw, within), *left_open.without_contact(raw, within),
-            *markdown_checks.unseen(raw, within), *translation.untranslated(raw, within),
-            *translation.lacking(labels, language, f"{within}texts.toml"),
-        ]  # fmt: skip
-        yield from (each._replace(line=each.line or _line_of_label(toml, each)) for each in found)
+        parts = list(parts_of(raw, within, folder))
+        yield from (*left_open.to_fill_in(parts), *left_open.unfillable(parts), *left_open.without_contact(raw, within))
+        yield from (*markdown_checks.unseen(parts, folder), *translation.untranslated(language, parts))
+        yield from _labels(raw, folder, f"{within}texts.toml")
+        if not number:
+            yield from (*doubtful_forms(version, folder, within), *doubtful_pages(study, folder))
     if study.versions:
         yield from translation.differing(written)
 
 
-def _has_folder(folder: Path, language: str) -> bool:
-    """Whether the texts in this language are in a folder of their own."""
-    return (folder / language / "texts.toml").is_file() and not (folder / "texts.toml").is_file()
+def _labels(texts: Texts, folder: Path, file: str) -> Iterator[Finding]:
+    """What is doubtful about the short texts of the page."""
+    toml = toml_of(folder / file)
+    labels = toml.values.get("labels", {}) if toml is not None else {}
+    found = [
+        *markdown_checks.unseen_labels(texts.labels, file), *translation.untranslated_labels(texts, file),
+        *translation.lacking(labels, texts.language, file),
+    ]  # fmt: skip
+    yield from (each._replace(line=each.line or _line_of_label(toml, each)) for each in found)
 
 
 def _line_of_label(toml: Toml | None, found: Finding) -> int | None:
     """The line of the first label that a finding names."""
-    if toml is None or not found.file.endswith("texts.toml"):
+    if toml is None:
         return None
     words = set(re.findall(r"\w+", found.sentence))
     lines = [toml.line_of(("labels", name)) for name in toml.values.get("labels", {}) if name in words]
     return min((line for line in lines if line), default=None)
-
-
-def _toml(file: Path) -> Toml | None:
-    try:
-        return read_toml(file)
-    except PlacedError:
-        return None
 
 
 def _line(toml: Toml | None, *at: str) -> int | None:

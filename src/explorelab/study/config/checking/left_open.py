@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import shorten
 from urllib.parse import urlsplit
 
 from explorelab._support.counted import counted
 from explorelab.study.config.checking.findings import Finding
 from explorelab.study.config.checking.markdown_checks import EXAMPLES
+from explorelab.study.config.checking.written import Part
 from explorelab.study.config.design import Completion, Texts
 from explorelab.study.config.texts import PLACEHOLDERS
 from explorelab.study.session.stages import Stage
@@ -25,23 +26,23 @@ _CONTACT = re.compile(r"[^\s@<>\"()]+@[^\s@<>\"()]+\.\w{2,}|(?:\+|\b0)[\d ()/.-]
 """An e-mail address, a telephone number, or a page."""
 
 
-def to_fill_in(texts: Texts, within: str = "") -> Iterator[Finding]:
-    """Places in pages that are left to fill in; `within` is the folder of this language."""
-    for page, text in texts.pages.items():
-        if found := list(_OPEN.finditer(text)):
+def to_fill_in(parts: Iterable[Part]) -> Iterator[Finding]:
+    """Places that are left to fill in."""
+    for part in parts:
+        if found := list(_OPEN.finditer(part.text)):
             sentence = (
                 f"has {counted(len(found), 'placeholder')} left, the first: {shorten(found[0][1], 60, placeholder=' ...]')}"
             )
-            yield Finding(f"{within}{page}.md", _line(text, found[0]), "to fill in", "placeholder", sentence)
+            yield Finding(part.file, _line(part, found[0]), "to fill in", "placeholder", sentence)
 
 
-def unfillable(texts: Texts, within: str = "") -> Iterator[Finding]:
+def unfillable(parts: Iterable[Part]) -> Iterator[Finding]:
     """Placeholders written in a way that nothing fills in; the texts are those of the files."""
-    for page, text in texts.pages.items():
-        for found in _LIKE.finditer(text):
+    for part in parts:
+        for found in _LIKE.finditer(part.text):
             name = next(name for name in found.groups() if name)
             sentence = f"{found[0].strip()} is shown as it is written; the study fills in {{{name}}}"
-            yield Finding(f"{within}{page}.md", _line(text, found), "doubtful", "placeholder", sentence)
+            yield Finding(part.file, _line(part, found), "doubtful", "placeholder", sentence)
 
 
 def without_contact(texts: Texts, within: str = "") -> Iterator[Finding]:
@@ -65,5 +66,5 @@ def leaving(completion: Completion, line: int | None) -> Iterator[Finding]:
         yield Finding("study.toml", line, "doubtful", "link", sentence)
 
 
-def _line(text: str, found: re.Match[str]) -> int:
-    return text.count("\n", 0, found.start()) + 1
+def _line(part: Part, found: re.Match[str]) -> int | None:
+    return part.at(part.text.count("\n", 0, found.start()) + 1)

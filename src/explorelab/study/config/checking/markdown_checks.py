@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 
 from explorelab.study.config.checking.findings import About, Finding
-from explorelab.study.config.design import Texts
-from explorelab.study.config.markdown import may_link
+from explorelab.study.config.checking.written import Part
+from explorelab.study.config.markdown import may_link, shows_pictures
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 EXAMPLES = re.compile(r"(?:^|[.@])example\.(?:org|com|net|edu)$|\.example$|^localhost$", re.IGNORECASE)
 """Hosts that are only ever placeholders."""
+
+LARGEST_PICTURE = 2**20
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--")
 _HOST = re.compile(r"(?!-)[^\s.@\"'<>]+(?:\.[^\s.@\"'<>]+)+")
@@ -33,19 +36,46 @@ class Said(NamedTuple):
     sentence: str
 
 
-def unseen(texts: Texts, within: str = "") -> Iterator[Finding]:
-    """Everything that people would see otherwise than meant; `within` is the folder of this language."""
-    for page, text in texts.pages.items():
-        for each in said_of(text):
-            yield Finding(f"{within}{page}.md", each.line, "doubtful", each.about, each.sentence)
-    for name, label in texts.labels.items():
+def unseen(parts: Iterable[Part], folder: Path | None = None) -> Iterator[Finding]:
+    """Everything in pages and forms that people would see otherwise than meant; pictures are looked for in the folder."""
+    for part in parts:
+        for each in said_of(part.text):
+            yield Finding(part.file, part.at(each.line), "doubtful", each.about, each.sentence)
+        for line, source, alt in _pictures(part.text):
+            if wrong := wrong_picture(source, alt, part, folder):
+                yield Finding(part.file, part.at(line), "doubtful", "picture", wrong)
+
+
+def unseen_labels(labels: Mapping[str, str], file: str) -> Iterator[Finding]:
+    """HTML in the short texts of the page."""
+    for name, label in labels.items():
         if found := _TAG.search(label):
             sentence = f"the label {name} contains HTML such as {found[0]}, which is shown as plain text"
-            yield Finding(f"{within}texts.toml", None, "doubtful", "markdown", sentence)
+            yield Finding(file, None, "doubtful", "markdown", sentence)
+
+
+def wrong_picture(source: str, alt: str, part: Part, folder: Path | None) -> str:
+    """What is wrong with a picture in a page."""
+    shown = _start(source)
+    if not shows_pictures():
+        return f"the picture {shown} is not shown: people see its Markdown source"
+    if re.match(r"[a-z][a-z0-9+.-]*:|//", source, re.IGNORECASE):
+        return f"the picture {shown} is elsewhere, where browsers are not let: put it into the study folder"
+    if folder is not None:
+        places = ((folder / part.file).parent / source, folder / source)
+        found = next((file for file in places if file.is_file()), None)
+        if found is None:
+            return f"the picture {shown} is missing: there is no such file in the study folder"
+        if found.stat().st_size > LARGEST_PICTURE:
+            size = found.stat().st_size / 2**20
+            return f"the picture {shown} has {size:.1f} MB, which takes long on a phone: make it smaller than 1 MB"
+    if not alt.strip():
+        return f"the picture {shown} has no description for people who cannot see it: ![description]({shown})"
+    return ""
 
 
 def said_of(text: str) -> Iterator[Said]:
-    """What to say of a page in Markdown."""
+    """What to say of a text in Markdown, but for its pictures."""
     for block in _permissive().parse(text):
         line = block.map[0] + 1 if block.map else 1
         if block.type == "html_block":
@@ -58,8 +88,6 @@ def said_of(text: str) -> Iterator[Said]:
 
 
 def _of_token(token: Token) -> tuple[About, str] | None:
-    if token.type == "image":
-        return "picture", f"the picture {_start(str(token.attrs['src']))} is not shown: people see its Markdown source"
     if token.type == "html_inline":
         return "markdown", f"HTML such as {_start(token.content)} is shown as plain text; use **bold** and *italics*"
     if token.type == "link_open" and (wrong := wrong_link(str(token.attrs["href"]))):
@@ -91,6 +119,16 @@ def wrong_link(address: str) -> str:
     if address.lower().startswith("http:"):
         return f"{shown} is not encrypted: does it work with https:// too?"
     return ""
+
+
+def _pictures(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, file and description of each picture."""
+    for block in _permissive().parse(text):
+        line = block.map[0] + 1 if block.map else 1
+        for token in block.children or []:
+            line += token.type in ("softbreak", "hardbreak")
+            if token.type == "image":
+                yield line, str(token.attrs["src"]), token.content
 
 
 def _start(text: str) -> str:

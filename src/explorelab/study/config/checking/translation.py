@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from explorelab._support.counted import counted
 from explorelab.study.config.checking.findings import Finding
 from explorelab.study.config.checking.spoken import Paragraph, main_language, paragraphs, spoken, words_of
+from explorelab.study.config.checking.written import Part, parts_of
 from explorelab.study.config.design import Texts
 from explorelab.study.config.texts import LANGUAGES, LATER, TEMPLATES, own_name, template_labels
 
@@ -23,14 +24,14 @@ SURELY = 3
 """Different English words that show a paragraph of a page in an unknown language to be English."""
 
 
-def untranslated(texts: Texts, within: str = "") -> Iterator[Finding]:
-    """Labels and pages that are in another language than texts.toml says; `within` is the folder of this language."""
-    yield from _labels(texts, f"{within}texts.toml")
-    for page, text in texts.pages.items():
-        yield from _page(texts.language, page, text, f"{within}{page}.md")
+def untranslated(declared: str, parts: Iterable[Part]) -> Iterator[Finding]:
+    """Pages and forms that are in another language than texts.toml says."""
+    for part in parts:
+        yield from _part(declared, part)
 
 
-def _labels(texts: Texts, file: str) -> Iterator[Finding]:
+def untranslated_labels(texts: Texts, file: str) -> Iterator[Finding]:
+    """Labels that are in another language than texts.toml says."""
     found: dict[str, list[str]] = {}
     for name, text in texts.labels.items():
         if language := _language_of_label(name, text, texts.language):
@@ -63,17 +64,18 @@ def _other(text: str, own: str) -> str | None:
     return found if found == "en" and len(set(words_of(text)) & ENGLISH_WORDS) >= SURELY else None
 
 
-def _page(declared: str, page: str, text: str, file: str) -> Iterator[Finding]:
+def _part(declared: str, part: Part) -> Iterator[Finding]:
     own = main_language(declared)
     found: dict[str, list[Paragraph]] = {}
-    for each in paragraphs(text):
-        if language := _copied(page, each.text, own) or _other(each.text, own):
+    for each in paragraphs(part.text):
+        if language := _copied(part.page, each.text, own) or _other(each.text, own):
             found.setdefault(language, []).append(each)
     for language, those in found.items():
         rest = f" (and {counted(len(those) - 1, 'more paragraph')})" if len(those) > 1 else ""
-        yield _doubt(file, those[0].line, f"still in {in_words(language)}{rest}, but its language is {declared!r}")
-    if own == "en" and not found and _is_foreign(text):
-        yield _doubt(file, None, f"does not look like English, but its language is {declared!r}")
+        line = part.at(those[0].line)
+        yield _doubt(part.file, line, f"still in {in_words(language)}{rest}, but its language is {declared!r}")
+    if own == "en" and part.is_page and not found and _is_foreign(part.text):
+        yield _doubt(part.file, None, f"does not look like English, but its language is {declared!r}")
 
 
 def _copied(page: str, text: str, own: str) -> str | None:
@@ -131,11 +133,21 @@ def differing(versions: Mapping[str, Texts]) -> Iterator[Finding]:
             yield _doubt(
                 f"{language}/texts.toml", None, f"has no title, so people see the one of study.toml in {language!r} too"
             )
-        for page, text in texts.pages.items():
-            for mine, theirs in _differences(text, first.pages[page]):
-                sentence = f"has {mine}, and {usual}/{page}.md has {theirs}: is one of them out of date?"
-                yield _doubt(f"{language}/{page}.md", None, sentence)
-            yield from _same(first.pages[page], text, f"{usual}/{page}.md", f"{language}/{page}.md")
+        theirs = {part.file.partition("/")[2]: part.text for part in parts_of(first, f"{usual}/") if part.is_page}
+        for part in parts_of(texts, f"{language}/"):
+            name = part.file.partition("/")[2]
+            if part.is_page and name in theirs:
+                yield from _apart(part, theirs[name], f"{usual}/{name}")
+
+
+def _apart(part: Part, theirs: str, file: str) -> Iterator[Finding]:
+    """Where a page differs from that of the usual language in its parts, or does not differ at all."""
+    for has, wanted in _differences(part.text, theirs):
+        yield _doubt(part.file, None, f"has {has}, and {file} has {wanted}: is one of them out of date?")
+    known = {_plain(each.text) for each in paragraphs(theirs) if len(words_of(each.text)) >= 4}
+    those = [each for each in paragraphs(part.text) if _plain(each.text) in known]
+    if those:
+        yield _doubt(part.file, those[0].line, f"the same text as in {file}: is it still to be translated?")
 
 
 def _differences(mine: str, theirs: str) -> Iterator[tuple[str, str]]:
@@ -152,14 +164,6 @@ def _differences(mine: str, theirs: str) -> Iterator[tuple[str, str]]:
 def _braced(names: set[str]) -> str:
     """Names that one of two has alone."""
     return ", ".join(f"{{{name}}}" for name in sorted(names)) or "none that the other lacks"
-
-
-def _same(first: str, other: str, usual_file: str, file: str) -> Iterator[Finding]:
-    """The first paragraph that is in both languages to the letter."""
-    known = {_plain(each.text) for each in paragraphs(first) if len(words_of(each.text)) >= 4}
-    those = [each for each in paragraphs(other) if _plain(each.text) in known]
-    if those:
-        yield _doubt(file, those[0].line, f"the same text as in {usual_file}: is it still to be translated?")
 
 
 def lacking(written: Mapping[str, str], language: str, file: str) -> Iterator[Finding]:
