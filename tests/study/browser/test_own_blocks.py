@@ -1,9 +1,8 @@
-"""Blocks of one's own in a real Chromium on the real server: what is chosen on the screen is kept, and what is kept is shown."""
+"""Blocks of one's own in Chromium on the real server: what is chosen on the screen is kept, and what is kept is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -97,6 +97,7 @@ def test_the_page_is_sent_what_it_draws_and_nothing_of_the_design(lab: Lab) -> N
         assert (layout["kind"], shown["deadline_ms"]) == (scene.board.layout, block.deadline_ms or None)
         assert len(layout["arms"]) == (0 if layout["kind"] == "grid" else scene.board.n_arms)
         assert (shown["rewards"]["kind"], shown["foregone"]) == (scene.rewards, scene.foregone)
+        assert shown["closes"] == (block.name in ("given", "game"))
         told = json.dumps([tab.state, *play(tab)])
         for secret in ("stormy", "calm", "bandit", "ring", '"levels"', "scene", "cell", "seed", "means"):
             assert secret not in told

@@ -104,7 +104,8 @@ def play(page: Page, way: Way, seed: int = 0) -> list[int]:
         chosen.append(rng.choice(open_arms(page)))
         choose(page, way, chosen[-1])
         page.wait_for_function(
-            """n => document.body.dataset.stage !== "play" || !document.querySelector("#counter")?.textContent.includes(` ${n} `)""",
+            """n => document.body.dataset.stage !== "play"
+                || !document.querySelector("#counter")?.textContent.includes(` ${n} `)""",
             arg=number,
             timeout=30_000,
         )

@@ -282,6 +282,7 @@ def _block(connection: Connection, study: Study, person: Person) -> BlockShown:
     )  # fmt: skip
     if scene is not None:
         shown.rewards, shown.foregone = rewards_shown(scene, terms_of(study, person).payment), scene.foregone
+        shown.closes = scene.closes
     block = game.block_of(connection, person, person.block) if person.begun else None
     if block is not None:
         # What applied when the block began applies to its end, whatever the study file says now.

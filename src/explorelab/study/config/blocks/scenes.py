@@ -44,6 +44,11 @@ class Scene:
         """Whether people see what they get."""
         return self.rewards != "hidden"
 
+    @property
+    def closes(self) -> bool:
+        """Whether arms are closed on some trials, because they are blocked or another is forced."""
+        return self.task.available is not None or self.task.forced is not None
+
     def on_offer(self, trial: int) -> tuple[int, ...] | None:
         """The arms on offer on this trial (from 0), whether or not a choice is forced; None for all."""
         table = self.task.available
