@@ -27,10 +27,10 @@ export class RegretChart {
     const timings = [...new Set(curves.map((curve) => curve.timing))];
     const of = (dynamic: string): [Curve[], PersonBlock[]] => [
       curves.filter((curve) => curve.dynamic === dynamic),
-      played.filter((block) => block.dynamic === dynamic),
+      played.filter((block) => block.panel === dynamic),
     ];
     const dynamics = [...new Set(curves.map((curve) => curve.dynamic))];
-    const shape = JSON.stringify([dynamics, timings, person?.code, played.map((block) => [block.dynamic, block.number])]);
+    const shape = JSON.stringify([dynamics, timings, person?.code, played.map((block) => [block.panel, block.number])]);
     const range = bounds(curves, played);
     if (shape !== this.shape) {
       this.shape = shape;
@@ -72,7 +72,7 @@ class Panel {
       bands.push({ series: [series.length - 1, series.length - 2], fill: pale(colour, 0.14) });
       list.append(this.line(swatch(colour, dashOf(timings, timing)), timing));
     }
-    for (const { timing } of blocks) {
+    for (const { line: timing } of blocks) {
       series.push({ stroke: PERSON, width: 1, dash: dashOf(timings, timing), points: { show: false } });
       list.append(this.line(swatch(PERSON, dashOf(timings, timing), 1), `person, ${timing}`));
     }

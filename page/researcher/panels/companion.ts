@@ -52,7 +52,7 @@ export class CompanionTable {
     this.bounds = range(found);
     this.offer(found[0]?.estimates.map((each) => each.parameter) ?? []);
     byId("companion").hidden = people.length === 0;
-    setText(byId("companion-status"), people.length ? status(people.length, found.length, assessments.agent) : "Nobody is in a task block.");
+    setText(byId("companion-status"), people.length ? status(people.length, found.length, assessments.agent) : assessments.why_not || "Nobody is in a task block.");
     this.table.show(people);
   }
 

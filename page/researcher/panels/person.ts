@@ -114,7 +114,7 @@ function facts(detail: PersonDetail): HTMLElement {
 }
 
 /** As in the chart; training is grey. */
-const colour = (block: PersonBlock, timings: string[]): string => (block.kind === "task" ? colourOf(timings, block.timing) : "#98a2aa");
+const colour = (block: PersonBlock, timings: string[]): string => (block.kind === "task" ? colourOf(timings, block.line) : "#98a2aa");
 
 /** Thin curves of regret, one for each block. */
 function drawing(played: PersonBlock[], timings: string[]): SVGElement {
@@ -127,7 +127,7 @@ function drawing(played: PersonBlock[], timings: string[]): SVGElement {
     svg("polyline", {
       points: [`0,${y(0)}`, ...block.regret.map((value, k) => `${x(k + 1)},${y(value)}`)].join(" "),
       fill: "none", stroke: colour(block, timings), "stroke-width": 1.25,
-      "stroke-dasharray": dashOf(timings, block.timing).join(" ") || "none",
+      "stroke-dasharray": dashOf(timings, block.line).join(" ") || "none",
     }));
   const floor = svg("line", { x1: 0, x2: WIDTH, y1: y(0), y2: y(0), stroke: "#c5ccd2" });
   return svg("svg", { viewBox: `0 -4 ${WIDTH} ${HEIGHT + 8}`, class: "drawing", role: "img", "aria-label": "curves of regret" }, floor, ...lines);
@@ -135,9 +135,9 @@ function drawing(played: PersonBlock[], timings: string[]): SVGElement {
 
 function blocks(played: PersonBlock[], timings: string[]): HTMLElement {
   const rows = played.map((block) => {
-    const name = block.kind === "task" ? `${block.dynamic}, ${block.timing}, ${block.landscape}` : `training (${block.dynamic})`;
+    const name = block.kind === "task" ? `${block.panel}, ${block.line}, ${block.landscape}` : `training (${block.dynamic})`;
     const numbers = [`${block.regret.length}/${block.n_trials}`, whole(block.missed), whole(block.regret.at(-1) ?? 0)];
-    return el("tr", "", el("td", "", swatch(colour(block, timings), dashOf(timings, block.timing), 1.5), ` ${name}`),
+    return el("tr", "", el("td", "", swatch(colour(block, timings), dashOf(timings, block.line), 1.5), ` ${name}`),
       ...numbers.map((text) => el("td", "number", text)), el("td", "", block.form ?? ""));
   });
   const heads = ["block", "choices", "missed", "regret", "form"].map((text, k) => el("th", k > 0 && k < 4 ? "number" : "", text));

@@ -77,7 +77,9 @@ class Curve(BaseModel):
     """Mean observed regret of the task blocks of one dynamic and timing; lists are over choices 1, 2, ..."""
 
     dynamic: str
+    """Of blocks of one's own, the name of the block."""
     timing: str
+    """Of blocks of one's own, the levels of the factors that change it."""
     n_blocks: int
     n_finished: int
     n: list[int]
@@ -222,6 +224,9 @@ class PersonBlock(BaseModel):
 
     number: int
     kind: str
+    panel: str
+    line: str
+    """Where its regret belongs: a `Curve` of this dynamic and timing."""
     dynamic: str
     timing: str
     landscape: str

@@ -17,11 +17,15 @@ from explorelab.regret.phenotypes import FEWEST_TRIALS
 from explorelab.study.admin.answers import Curve, Phenotypes, Share
 from explorelab.study.admin.image import BlockRow, Image
 from explorelab.study.config.blocks.scenes import Scene
-from explorelab.study.config.design import Study
+from explorelab.study.config.design import BlockPlan, Study
 from explorelab.study.database.tables import Block
 
 FEWEST_FOR_BAND = 3
 """With two curves the interval would be 13 standard errors on either side, which is meaningless."""
+
+
+ALL = "all"
+"""The line of a block that no factor changes."""
 
 
 class Bests:
@@ -50,19 +54,18 @@ class Bests:
         self._drawn.clear()
 
 
-def panel_of(study: Study, block: BlockRow) -> tuple[str, str]:
+def panel_of(study: Study, block: BlockRow | Block | BlockPlan) -> tuple[str, str]:
     """The panel in which a block's regret is drawn, and the line there: its dynamic and timing, or its name and levels."""
     if study.design is None or not block.name:
         return block.dynamic, block.timing
-    return block.name, block.scene.removeprefix(block.name).removeprefix("-")
+    return block.name, block.scene.removeprefix(block.name).removeprefix("-") or ALL
 
 
 def panels(study: Study) -> list[tuple[str, str]]:
     """Every panel and line that the design has."""
     if study.design is None:
         return list(product(study.task_dynamics, study.task_timings))
-    counting = [plan for block in study.design.blocks.values() for plan in block.variants.values() if plan.kind == "task"]
-    return [(plan.name, plan.scene.removeprefix(plan.name).removeprefix("-")) for plan in counting]
+    return [panel_of(study, plan) for plan in study.design.every_plan if plan.kind == "task"]
 
 
 def curves(study: Study, image: Image, persons: set[int], bests: Bests) -> list[Curve]:

@@ -6,7 +6,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from explorelab.study.admin.answers import Deleted, PersonBlock, PersonDetail, PersonEvent
-from explorelab.study.admin.live_regret import form_of, regret_of
+from explorelab.study.admin.live_regret import form_of, panel_of, regret_of
 from explorelab.study.admin.overview import place_of, plan_of
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, invalid
@@ -67,10 +67,12 @@ def _blocks(connection: Connection, study: Study, person: Person) -> list[Person
     for block in connection.execute(select(blocks).where(blocks.c.person == person.id).order_by(blocks.c.number)):
         rewards = np.array([drawn for drawn, _ in made.get(block.number, [])], np.float64)
         scene = study.scene(block)
+        panel, line = panel_of(study, block)
         regret = None if scene is None else regret_of(scene, block, person.seed, rewards)
         found.append(
             PersonBlock(
-                number=block.number, kind=block.kind, dynamic=block.dynamic, timing=block.timing, landscape=block.landscape,
+                number=block.number, kind=block.kind, panel=panel, line=line, dynamic=block.dynamic, timing=block.timing,
+                landscape=block.landscape,
                 deadline_ms=block.deadline_ms, n_trials=block.n_trials, begun_at=block.begun_at,
                 missed=sum(missed for _, missed in made.get(block.number, [])), points=round(float(rewards.sum()), 1),
                 regret=[] if regret is None else regret.round(1).tolist(),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from explorelab.study.computing.pipe import Told
 from explorelab.study.config.blocks.boards import DYNAMICS
+from explorelab.study.config.blocks.own_design import not_advisable
 from explorelab.study.config.design import Study
 from explorelab.tasks import Task
 
@@ -49,12 +50,24 @@ def recipe_of(study: Study) -> Recipe:
     """The recipe for a study: the model of a person and the group are those of its advice, if it gives any."""
     # Under neighbour and travel, a sample is never further away than the next square.
     tasks: dict[tuple[str, str], Task] = {
-        (name, dynamic): task if dynamic == "standard" else replace(task, moves=study.board.moves)
-        for name, task in study.landscapes.items()
+        (name, dynamic): scene.task if dynamic == "standard" else replace(scene.task, moves=scene.board.moves)
+        for name, scene in study.scene_of_task.items()
         for dynamic in DYNAMICS
+        if dynamic == "standard" or scene.board.has_neighbours
     }
     landscapes = tuple(study.landscapes[name] for name in study.task_landscapes)
     return Recipe(tasks, landscapes, study.n_trials, *_model(study))
+
+
+def why_not_assessed(study: Study) -> str:
+    """Why a companion cannot assess people in this study, in a sentence; empty if it can."""
+    if study.design is None:
+        return ""
+    first = next(iter(study.counting_scenes.values()))
+    for name, scene in study.counting_scenes.items():
+        if wrong := not_advisable(scene, first):
+            return f"There is no assessment in this study: {wrong} (block {name!r})."
+    return ""
 
 
 def maker_of(study: Study) -> str:

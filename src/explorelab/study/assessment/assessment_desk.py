@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from explorelab.study.assessment import lease
-from explorelab.study.assessment.asked import Asked, maker_of, model_of, recipe_of
+from explorelab.study.assessment.asked import Asked, maker_of, model_of, recipe_of, why_not_assessed
 from explorelab.study.assessment.assessment_answer import Assessments
 from explorelab.study.assessment.players import Player, asked_of, assessed_people, keep_found, next_due
 from explorelab.study.computing.acquaintance import Acquaintance
@@ -37,6 +37,7 @@ class AssessmentDesk:
     def __init__(self, context: Context, program: Sequence[str] = PROGRAM) -> None:
         self._context, self._program = context, program
         self._maker, self._agent = maker_of(context.study), model_of(context.study)
+        self._why_not = why_not_assessed(context.study)
         self._name = secrets.token_hex(8)
         self._is_open = False
         self._note: asyncio.Task[None] | None = None
@@ -62,6 +63,8 @@ class AssessmentDesk:
         study, store, now = self._context
         if not study.assessment:
             return Assessments(enabled=False, now=now(), agent=self._agent, people=[])
+        if self._why_not:
+            return Assessments(enabled=True, now=now(), agent=self._agent, people=[], why_not=self._why_not)
         if self._is_open and (self._note is None or self._note.done()):
             self._note = asyncio.create_task(self._looked(pilots))
         found = await store.read(lambda connection: assessed_people(connection, study, self._maker, pilots, now()))

@@ -128,7 +128,7 @@ def _shown(study: Study, player: Player, row: Any) -> AssessedPerson:
     return AssessedPerson(
         code=player.code,
         place="task" if player.stage == Stage.PLAY else player.stage,
-        block=(player.block if row is None else row.block) - len(study.training) + 1,
+        block=study.task_number(player.block if row is None else row.block),
         choices=player.n,
         made_at=None if row is None else row.made_at,
         known=None if row is None else row.n,

@@ -276,6 +276,27 @@ class Study:
             return self.design.scenes
         return {name: Scene(task, self.board) for name, task in self.landscapes.items()}
 
+    @cached_property
+    def scene_of_task(self) -> Mapping[str, Scene]:
+        """For each landscape, or task of one's own, a scene on which it is played."""
+        if self.design is None:
+            return self.scenes
+        return {plan.landscape: self.scenes[plan.scene] for plan in self.design.every_plan}
+
+    @cached_property
+    def counting_scenes(self) -> Mapping[str, Scene]:
+        """What blocks that count are played on, by their name or, in the paper's design, that of the landscape."""
+        if self.design is None:
+            return {name: self.scenes[name] for name in self.task_landscapes if name in self.scenes}
+        return {plan.name: self.scenes[plan.scene] for plan in self.design.every_plan if plan.kind == "task"}
+
+    def task_number(self, number: int) -> int:
+        """The number among the blocks that count, from 1, of a block that counts; `number` is that among all, from 0."""
+        if self.design is None:
+            return number - len(self.training) + 1
+        kinds = [plan.kind for plan in self.plan(self.cells[0])]
+        return kinds[: number + 1].count("task")
+
     def scene(self, block: PlayedOn) -> Scene | None:
         """What this block is played on; None if the study no longer has it."""
         return self.scenes.get(block.scene or block.landscape)

@@ -68,10 +68,9 @@ class Begun(NamedTuple):
 def files_of_choices(design: BlockDesign) -> list[Blocks]:
     """What is in which file: the first with blocks that count is choices.csv."""
     found: dict[str, list[BlockPlan]] = {}
-    for block in design.blocks.values():
-        for plan in block.variants.values():
-            if plan.kind == "task":
-                found.setdefault(_arms_told(design.scenes[plan.scene].task), []).append(plan)
+    for plan in design.every_plan:
+        if plan.kind == "task":
+            found.setdefault(_arms_told(design.scenes[plan.scene].task), []).append(plan)
     stems = [f"choices-{plans[0].name}" for plans in found.values()]
     stems = ["choices", *(f"{stem}-{n}" if stem in stems[:n] else stem for n, stem in enumerate(stems[1:], start=1))]
     return [Blocks(stem, plans, design.scenes) for stem, plans in zip(stems, found.values(), strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -70,6 +71,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        if study.design is not None:
+            await asyncio.to_thread(study.design.make_ready)
         async with pulse.beating(), desk.open(), assessments.open():
             yield
         if closes_store:

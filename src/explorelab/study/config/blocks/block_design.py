@@ -108,6 +108,11 @@ class BlockDesign:
                 yield Ordered(number, name, self.blocks[name].order, len(self.within(name)))
 
     @property
+    def every_plan(self) -> list[BlockPlan]:
+        """Every block under every combination of levels."""
+        return [plan for block in self.blocks.values() for plan in block.variants.values()]
+
+    @property
     def n_conditions(self) -> int:
         """How many conditions there are."""
         return prod(len(levels) for _, levels in self.between) * prod(n_orders(each.order, each.n) for each in self.ordered)
@@ -146,6 +151,11 @@ class BlockDesign:
         if order == "drawn":
             return drawn_order(n, *seed, ORDERED)
         return orders(order, n)[assigned or 0]
+
+    def make_ready(self) -> None:
+        """Draw a path of every kind, so that programs are compiled before anybody waits for them."""
+        for plan in self.every_plan:
+            self.scenes[plan.scene].means(0, 0, plan.n_trials)
 
     def within(self, name: str) -> list[dict[str, str]]:
         """The combinations of levels that a person meets in a block."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from explorelab.study.config.advice_table import read_advice
 from explorelab.study.config.blocks.block_design import BlockDesign
 from explorelab.study.config.blocks.block_tables import check_size, read_block_design
 from explorelab.study.config.blocks.scenes import Scene
-from explorelab.study.config.design import Advice, BlockPlan
+from explorelab.study.config.design import Advice
 from explorelab.study.config.fields import Table, TomlFile
 from explorelab.tasks.task_table import FILE_KEYS
 
@@ -47,7 +46,7 @@ def pages_with_blocks(toml: TomlFile) -> list[Table]:
 
 def _advice(toml: TomlFile, folder: Path, design: BlockDesign) -> Advice | None:
     """The advice in the blocks that have it."""
-    advised = [(plan, design.scenes[plan.scene]) for plan in _variants(design) if plan.advice]
+    advised = [(plan, design.scenes[plan.scene]) for plan in design.every_plan if plan.advice]
     if ADVICE_TABLE in toml.values:
         if not advised:
             toml.problem((ADVICE_TABLE,), "[advice] must have blocks to be given in, got only some with advice = false.")
@@ -59,7 +58,7 @@ def _advice(toml: TomlFile, folder: Path, design: BlockDesign) -> Advice | None:
 
 
 def not_advisable(scene: Scene, first: Scene) -> str:
-    """Why a companion cannot follow someone on this scene, if it cannot; `first` is another that it also follows."""
+    """Why a companion cannot follow someone on this scene, if it cannot; it must follow them on `first` too."""
     if not scene.shows_rewards:
         return "a companion knows rewards that people do not see"
     if scene.foregone:
@@ -77,14 +76,9 @@ def not_advisable(scene: Scene, first: Scene) -> str:
     return ""
 
 
-def _variants(design: BlockDesign) -> Iterator[BlockPlan]:
-    for block in design.blocks.values():
-        yield from block.variants.values()
-
-
 def _summary(design: BlockDesign) -> dict[str, Any]:
     """The settings of the paper's design that come closest, for texts and overviews."""
-    every = [plan for block in design.blocks.values() for plan in block.variants.values()]
+    every = design.every_plan
     counting = [plan for plan in every if plan.kind == "task"] or every
     first = design.plan(design.conditions[0]) if design.n_conditions else ()
     grids = [board for plan in counting if (board := design.scenes[plan.scene].board).layout == "grid"]
