@@ -85,7 +85,8 @@ def playing(lab: Lab, n: int) -> Tab:
 
 def test_in_an_empty_study_and_with_people_in_practice_nobody_is_assessed_and_no_process_runs(tmp_path: Path) -> None:
     with opened(small_study(**ONE), tmp_path, NOWHERE) as lab:
-        assert look(lab) == {"enabled": True, "now": lab.clock.now, "agent": "stochastic-ucl", "people": []}
+        nobody = {"enabled": True, "now": lab.clock.now, "agent": "stochastic-ucl", "people": [], "why_not": ""}
+        assert look(lab) == nobody
         tab = Tab(lab)
         tab.consent()
         tab.go("begin", block=0)

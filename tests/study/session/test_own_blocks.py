@@ -22,6 +22,7 @@ from explorelab.tasks.noise import noise_kind
 from tests.support.study.lab import Lab, Tab
 from tests.support.study.own_blocks import EVERYTHING, own_study
 from tests.support.study.own_player import play
+from tests.support.study.people_rows import OWN
 
 
 @pytest.fixture(scope="module")
@@ -205,3 +206,22 @@ def test_what_people_still_have_to_play_cannot_change(lab: Lab, tmp_path: Any) -
         check_promises(connection, same, lab.clock.now)
         connection.execute(update(tables.people).values(stage="finished"))
         check_promises(connection, changed, lab.clock.now)
+
+
+def test_the_researcher_reads_why_nobody_can_be_assessed_and_sees_blocks_by_their_names(lab: Lab) -> None:
+    tab = in_block(lab, "turns")
+    play(tab)
+    assert lab.client.post("/admin/login", json={"password": "a long password"}, headers=OWN).status_code == 200
+    told = lab.client.get("/admin/api/assessments").json()
+    assert told["why_not"].startswith("There is no assessment in this study: a companion needs a task whose means are fixed")
+    shown = lab.client.get("/admin/api/overview").json()
+    assert {"bandit", "turns", "walk"} <= {curve["dynamic"] for curve in shown["curves"]}
+    (turns,) = [curve for curve in shown["curves"] if curve["dynamic"] == "turns"]
+    (row,) = [row for row in lab.rows(tables.blocks) if row.name == "turns"]
+    scene, person = lab.study.scene(row), lab.rows(tables.people)[0]
+    best = scene.means(person.seed, row.number, row.n_trials).max(1)
+    made = np.array([each.reward for each in lab.rows(tables.choices) if each.block == row.number])
+    assert turns["mean"] == pytest.approx(np.cumsum(best - made), abs=0.06)
+    factors = shown["cells"][0]["levels"]
+    assert set(factors) == {"speed", "order_1", "order_2"}
+    assert sum(cell["active"] for cell in shown["cells"]) == 1

@@ -73,5 +73,5 @@ class Assessments(BaseModel):
     agent: str
     """The model of a person."""
     people: list[AssessedPerson]
-    why_not: str = ""
+    why_not: str
     """Why nobody can be assessed in this study, in a sentence; empty if they can."""

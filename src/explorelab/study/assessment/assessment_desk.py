@@ -62,13 +62,13 @@ class AssessmentDesk:
         """The last assessments of everyone who is playing; somebody looks, so there will be newer ones."""
         study, store, now = self._context
         if not study.assessment:
-            return Assessments(enabled=False, now=now(), agent=self._agent, people=[])
+            return Assessments(enabled=False, now=now(), agent=self._agent, people=[], why_not="")
         if self._why_not:
             return Assessments(enabled=True, now=now(), agent=self._agent, people=[], why_not=self._why_not)
         if self._is_open and (self._note is None or self._note.done()):
             self._note = asyncio.create_task(self._looked(pilots))
         found = await store.read(lambda connection: assessed_people(connection, study, self._maker, pilots, now()))
-        return Assessments(enabled=True, now=now(), agent=self._agent, people=found)
+        return Assessments(enabled=True, now=now(), agent=self._agent, people=found, why_not="")
 
     async def _looked(self, pilots: bool) -> None:
         """Remember that somebody looks, and begin if no other process does it."""
