@@ -10,6 +10,7 @@ horizon = 90                   # how many trials a block should have
 first_arm = 1                  # if arms count from 1; first_xy = 1 if x and y do
 players = "people"             # or "robots", "simulated": who made the choices
 columns = { participant = "subject", arm = "choice" }
+leave_out = "excluded"         # a column that says why someone is to be left out; empty for everyone else
 gaps = "missed"                # if trials that were missed have no rows: numbers that are skipped count as missed
 """
 
@@ -64,6 +65,8 @@ class DataTask:
     """The file's names of columns that differ from the names here."""
     gaps: str = REFUSED
     """What a number means that is skipped between two trials: one of `GAPS`."""
+    leave_out: str = ""
+    """The column that says why someone is left out of every analysis; empty for none."""
     start: int | str | None = None
     """Arm (from 0) where people stand before a block's first trial, or the column that gives it (file's numbering)."""
     notes: tuple[str, ...] = ()
@@ -138,6 +141,7 @@ def task_from_table(table: Mapping[str, Unchecked], folder: Path = Path()) -> Da
         notes=(f"Settings that only simulate needs were ignored: {', '.join(unused)}.",) if unused else (),
         note=told.note,
         players=_players(table.get("players", "people")),
+        leave_out=_leave_out(table.get("leave_out", "")),
     )
 
 
@@ -156,6 +160,12 @@ def _layout(arms: Arms, noise_var: float | None, name: str | None, points: tuple
 def _players(value: object) -> str:
     checks.one_of("kind of players", value, PLAYERS)
     return str(value)
+
+
+def _leave_out(value: object) -> str:
+    if not isinstance(value, str):
+        raise SettingError(("leave_out",), f"leave_out must be the name of a column in quotes, got {shown(value)}.")
+    return value
 
 
 def gaps_of(value: object) -> str:

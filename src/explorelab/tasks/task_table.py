@@ -55,7 +55,7 @@ from explorelab.tasks.task import Task, bandit, on_graph, with_costs, with_noise
 
 GRAPH = ("graph", "directed", "start")
 COSTS = ("costs", "cost_kind", "cost_scale")
-CHOICES_KEYS = ("means_by", "horizon", "first_arm", "first_xy", "columns", "gaps", "players")
+CHOICES_KEYS = ("means_by", "horizon", "first_arm", "first_xy", "columns", "gaps", "players", "leave_out")
 """Settings of the table beside a file of choices that say how the file is written."""
 CHANGES = (*KINDS, *OWN, *SCHEDULE)
 """Settings of tasks that change."""

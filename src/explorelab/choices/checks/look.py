@@ -140,6 +140,8 @@ class Trials:
     available: tuple[np.ndarray, np.ndarray] | None = None
     """For each row an index into the masks (mask x arm)."""
     start: np.ndarray | None = None
+    left_out: dict[int, str] = field(default_factory=dict)
+    """Why participants are left out, as the file says, by their index."""
     advice: AdviceGiven | None = None
     """What was suggested, row by row; None if the file does not say."""
 

@@ -101,7 +101,7 @@ def _check_length(look: Look, trials: Trials, at: np.ndarray, first: np.ndarray)
 def look_at_people(look: Look, trials: Trials) -> None:
     """Warn about people with nothing to fit, and people who always chose the same arm."""
     people = people_table(trials)
-    unfit = people[people.excluded]
+    unfit = people[people.unfit & ~people.index.isin(list(trials.left_out))]
     for participant, n_trials, reason in zip(unfit.index, unfit.n_trials, unfit.reason, strict=True):
         if len(unfit) <= N_SHOWN:
             name, n = trials.participants[participant], counted(n_trials, "trial")
@@ -120,7 +120,8 @@ def look_at_people(look: Look, trials: Trials) -> None:
         look.warnings.append(Problem("", message, value=names, n=len(same), n_rows=len(people), of="participants"))
     if not look.problems and people.excluded.all():
         message = "expected at least one participant with two trials and a free choice, got none"
-        look.problems.append(Problem("", message, cause="There is nothing to fit."))
+        cause = "The file says that everyone is to be left out." if trials.left_out else "There is nothing to fit."
+        look.problems.append(Problem("", message, cause=cause))
 
 
 def people_table(trials: Trials) -> pd.DataFrame:
@@ -139,5 +140,8 @@ def people_table(trials: Trials) -> pd.DataFrame:
     table["least"], table["most"] = arms.min().reindex(table.index), arms.max().reindex(table.index)
     short, unscored = table.n_trials < FEWEST_TRIALS, table.n_scored == 0
     table["reason"] = np.where(short, "a single trial: nothing to fit", "no choice that was free and made: nothing to fit")
-    table["excluded"] = short | unscored
+    table["unfit"] = short | unscored
+    for who, reason in trials.left_out.items():
+        table.loc[who, "reason"] = reason
+    table["excluded"] = table.unfit | table.index.isin(list(trials.left_out))
     return table

@@ -15,6 +15,7 @@ import pandas as pd
 from explorelab.choices.checks import arms, order, values
 from explorelab.choices.checks.advice_columns import advice_of
 from explorelab.choices.checks.column_names import ALSO_CALLED, COLUMNS, how_to_rename, near
+from explorelab.choices.checks.exclusion_column import left_out
 from explorelab.choices.checks.gaps import MISSED, without_gaps
 from explorelab.choices.checks.look import Look, Problem, Trials
 from explorelab.choices.raw import Raw, raw_of_frame
@@ -119,6 +120,7 @@ def _read(look: Look) -> Trials | None:
         reward,
         layout,
         available,
+        left_out=left_out(look, participant),
         advice=advice_of(look, arm, missed, layout),
     )
     if look.has("participant", "trial"):
@@ -134,7 +136,7 @@ def _read(look: Look) -> Trials | None:
 
 def conditions_of(look: Look, group: np.ndarray) -> tuple[list[str], list[str]]:
     """The names of further columns: those that are constant within each block, and those that are not."""
-    apart = {look.task.start} if isinstance(look.task.start, str) else set()
+    apart = {look.task.leave_out} | ({look.task.start} if isinstance(look.task.start, str) else set())
     further = [str(name) for name in look.frame.columns if name not in COLUMNS and name not in apart]
     constant = [name for name in further if not values.varies_within(look, name, group).any()]
     return constant, [name for name in further if name not in constant]

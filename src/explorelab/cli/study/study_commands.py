@@ -41,6 +41,13 @@ class Doubted(StrEnum):
     WITH = "with"
 
 
+class Excluded(StrEnum):
+    """Whether analyses keep people to whom the study's rules of exclusion apply."""
+
+    WITHOUT = "without"
+    WITH = "with"
+
+
 def register(app: typer.Typer) -> None:
     """Add the `study` commands to the command line."""
     operator_commands.register(study)
@@ -151,12 +158,15 @@ def export(
     doubted: Annotated[
         Doubted, typer.Option(help="Whether choices.csv includes people who may not have played by hand or in time.")
     ] = Doubted.WITHOUT,
+    excluded: Annotated[
+        Excluded, typer.Option(help="Whether analyses of choices.csv keep people to whom the study's [exclude] applies.")
+    ] = Excluded.WITHOUT,
 ) -> None:
     """Export everything recorded as CSV files with a description of every column (Psych-DS)."""
     from explorelab.study.admin import offline
 
     with long_work():
-        typer.echo(offline.export(folder, out, pilots.value, doubted.value))
+        typer.echo(offline.export(folder, out, pilots.value, doubted.value, excluded.value))
 
 
 @study.command()

@@ -16,7 +16,7 @@ from explorelab.study.database.store import open_store
 from explorelab.study.database.tables import people
 from explorelab.study.export.cells import moment
 from explorelab.study.export.live import access_tokens
-from explorelab.study.export.write_export import Doubted, Pilots, export_study
+from explorelab.study.export.write_export import Doubted, Excluded, Pilots, export_study
 from explorelab.study.session.terms import keep_terms
 
 
@@ -33,10 +33,10 @@ def opened(folder: Path) -> Iterator[tuple[Study, Engine]]:
         store.close()
 
 
-def export(folder: Path, out: Path, pilots: Pilots, doubted: Doubted = "without") -> str:
+def export(folder: Path, out: Path, pilots: Pilots, doubted: Doubted = "without", excluded: Excluded = "without") -> str:
     """Write the export; returns a summary."""
     with opened(folder) as (study, engine):
-        done = export_study(study, engine, out, pilots=pilots, doubted=doubted)
+        done = export_study(study, engine, out, pilots=pilots, doubted=doubted, excluded=excluded)
     following = [f"Next: explorelab check {done.choices}"] if done.n_task_choices else []
     return "\n".join([*done.lines(), f"Wrote {done.out}", *following])
 

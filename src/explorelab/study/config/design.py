@@ -14,6 +14,7 @@ from explorelab.tasks import Task
 
 if TYPE_CHECKING:
     from explorelab.study.config.blocks.block_design import BlockDesign, Condition
+    from explorelab.study.session.pages.exclusions import Exclude
     from explorelab.study.session.pages.page_types import Form, Page
 
 
@@ -196,6 +197,8 @@ class Study:
     """What people see between consent and debriefing; none for the usual course: instructions, then all blocks."""
     least_per_hour: float | None = None
     """What the base payment should come to in an hour; `study check` says if it does not."""
+    exclude: Exclude | None = None
+    """Who is to be left out of analyses; None if the study states no rules."""
     assessment: bool = True
     """Whether the researcher's page shows the companion's assessment of everyone who is playing."""
     database: str = "sqlite:///study.db"

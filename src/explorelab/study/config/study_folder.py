@@ -19,12 +19,14 @@ from explorelab.study.config.design import Completion, Payment, Server, Study
 from explorelab.study.config.fields import Problems, TomlFile, read_toml
 from explorelab.study.config.shared_files import files_of
 from explorelab.study.config.texts import MOST_TITLE, STUDY, in_language, is_language, read_languages, texts_of
+from explorelab.study.session.pages.exclusions import TABLE as EXCLUDE_TABLE
+from explorelab.study.session.pages.exclusions import read_exclude
 from explorelab.study.session.pages.pages_table import TABLE as PAGES_TABLE
 from explorelab.study.session.pages.pages_table import check_conditions, read_pages
 
 TABLES = (
     "study", "grid", "landscapes", "timings", "training", "task", *BLOCK_TABLES, "payment", "completion", "server", "advice",
-    "assessment", "database", PAGES_TABLE,
+    "assessment", "database", PAGES_TABLE, EXCLUDE_TABLE,
 )  # fmt: skip
 MOST_MONEY = 1_000_000
 
@@ -77,6 +79,7 @@ def _check_study(folder: Path) -> None:
 
 def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
     """Everything in a `Study` except its texts."""
+    pages = read_pages(toml)
     toml.only("table", toml.values, TABLES)
     about = toml.table("study", known=("name", "title", "languages"))
     name = about.text("name", 64)
@@ -87,7 +90,8 @@ def _settings(toml: TomlFile, folder: Path) -> dict[str, Any]:
         "name": name,
         "title": about.text("title", MOST_TITLE),
         **played,
-        "pages": read_pages(toml),
+        "pages": pages,
+        "exclude": read_exclude(toml, pages),
         "payment": _payment(toml),
         "least_per_hour": _least_per_hour(toml),
         "completion": _completion(toml),

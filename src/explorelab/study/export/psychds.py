@@ -13,6 +13,7 @@ from explorelab.choices.advice_given import ARM_OF_STUDY
 from explorelab.study.config.blocks.block_design import BlockDesign
 from explorelab.study.session.choice_fields import FIELDS, MILLISECONDS, POINTS
 from explorelab.study.session.doubts import REASONS
+from explorelab.study.session.pages.exclusions import RULES
 from explorelab.study.session.stages import PLAYED, UNDER_WAY, Stage
 from explorelab.tasks.noise import NOISES
 
@@ -37,7 +38,10 @@ VARIABLES: dict[str, Variable] = {
     "source": Variable("Where the person came from: plain (a link), prolific, mturk, or pilot (a robot)."),
     "pilot": Variable("1: a robot in a pilot; 0: a person.", least=0, most=1),
     "agent": Variable("For robots: which agent played, with its parameters."),
-    "stage": Variable(f"How far the person has come: {', '.join((*UNDER_WAY, *PLAYED))}, or {Stage.WITHDRAWN} (data kept)."),
+    "stage": Variable(
+        f"How far the person has come: {', '.join((*UNDER_WAY, *PLAYED))}, {Stage.SCREENED} (failed a quiz) or "
+        f"{Stage.WITHDRAWN} (data kept)."
+    ),
     "cell": Variable("Condition: timing, dynamic and landscape of the first task block, then the second's dynamic."),
     "seed": Variable("Seed of the person's start squares and rewards; read it as text, it has up to 19 digits."),
     "n_pages": Variable("How often the person loaded the page.", "page loads", 1),
@@ -82,6 +86,38 @@ VARIABLES: dict[str, Variable] = {
     "number": Variable("Number of the event in its page load, from 0.", least=0),
     "page_ms": Variable("Time from loading the page to the event.", MILLISECONDS, 0),
     "value": Variable("Number that goes with the event, such as a duration in milliseconds; empty if there is none."),
+    "failed_checks": Variable("How many attention checks the person has failed.", "questions", 0),
+    "excluded": Variable(
+        "Why the person is to be left out of analyses, by the rules that the study stated before, separated by spaces; "
+        "empty: they are not. " + "; ".join(f"{word}: {meaning}" for word, meaning in RULES.items()) + "."
+    ),
+    "page": Variable("Name of the page, as in the list [[pages]] of study.toml."),
+    "page_kind": Variable("Kind of page: text, quiz, form, break, score."),
+    "step": Variable("Place of the page on the person's way through the study, from 1.", least=1),
+    "attempt": Variable("For which time the page was shown: a quiz sends people back.", least=1),
+    "shown_at": Variable("When the page was shown for that time, by the server's clock, UTC.", "ISO 8601"),
+    "left_at": Variable("When the person left the page, by the server's clock, UTC.", "ISO 8601"),
+    "passed": Variable(
+        "1: the answer is the expected one (of a page: all are); 0: it is not; empty: any answer will do.", least=0, most=1
+    ),
+    "page_elapsed_ms": Variable("Time from the page's last load to leaving it, by the browser's clock.", MILLISECONDS, 0),
+    "n_wrong": Variable("Answers on the page that are not the expected ones: failed attention checks.", "answers", 0),
+    "question": Variable("Name of the question."),
+    "question_kind": Variable("Kind of question: choice, several, scale, number, text."),
+    "question_text": Variable("The question as it was shown, in Markdown."),
+    "answer": Variable(
+        "The answer: the name of an option, a JSON list of names (several), a step from 1 (scale), a number, or text; "
+        "empty: none was given."
+    ),
+    "answer_text": Variable("The words beside the options that were chosen, in the person's language."),
+    "score": Variable("Name of the sum that the answer counts in; empty: none."),
+    "counted": Variable("What the answer counts in that sum; a reversed scale is turned round here."),
+    "answered_ms": Variable("When the answer was last changed, since the page was last loaded.", MILLISECONDS, 0),
+    "options": Variable("The options as JSON: {name: words, ...}; the steps of a scale from 1."),
+    "required": Variable("1: the question must be answered; 0: it may be left empty.", least=0, most=1),
+    "expected": Variable("The answers that are right, as a JSON list; empty: any answer will do."),
+    "least": Variable("Smallest number, or fewest options, that people can answer."),
+    "most": Variable("Largest number, or most options or characters, that people can answer."),
     "x": Variable("Column of the square from the left, from 0.", least=0),
     "y": Variable("Row of the square from the top, from 0.", least=0),
     "mean_reward": Variable("Mean reward of the square.", POINTS),

@@ -11,6 +11,7 @@ from explorelab.study.config.design import Study
 from explorelab.study.export.cells import moment
 from explorelab.study.export.rows import LeftOut
 from explorelab.study.session.doubts import REASONS
+from explorelab.study.session.pages.exclusions import RULES
 
 WHO = {"without": ("person", "people"), "with": ("person or robot", "people and robots"), "only": ("robot", "robots")}
 """Singular and plural for whoever is in an export, by the option `pilots`."""
@@ -76,6 +77,9 @@ def readme(
         "events": "what browsers reported: hidden pages, lost connections, pauses",
         "landscapes": "what the squares were worth" if study.design is None else "what the arms were worth",
         "arms": "what people saw of them",
+        "pages": "the study's own pages that were left, with their times",
+        "answers": "every answer to every question, with the question's text",
+        "questions": "what was asked on each page, with the options and the answers that were expected",
     }
     files = [f"- `data/{name}`: {meaning[table]} ({counted(n, 'row')})." for table, (name, n) in tables.items()]
     short = (
@@ -122,6 +126,19 @@ def doubts_told(n: int, doubted: str) -> str:
     are = plural(n, "is", "are")
     where = f"{are} not in `choices.csv`" if doubted == "without" else f"{are} still in `choices.csv`"
     return f"{some} may not have played by hand or in time and {where}; `doubted.csv` lists them ({words})."
+
+
+def exclusions_told(n: int, excluded: str) -> str:
+    """To whom the rules apply that the study stated before, and what that means for choices.csv."""
+    words = "; ".join(f"{word}: {meaning}" for word, meaning in RULES.items())
+    if not n:
+        return f"The study's rules leave nobody out ({words})."
+    some, apply = counted(n, "person", "people"), "leave" if excluded == "without" else "would leave"
+    asks = "asks `fit` and `report` to leave them out, and they say so" if excluded == "without" else "keeps them"
+    return (
+        f"The rules that the study stated before {apply} out {some}: the column `excluded` says why ({words}). Their data "
+        f"are in every file; `choices.toml` {asks}."
+    )
 
 
 def _spaced(lines: list[str]) -> list[str]:

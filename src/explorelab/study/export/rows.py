@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from types import MappingProxyType
@@ -136,6 +136,20 @@ def doubted_rows(
     for number, code, stage, n_choices in streamed(connection, query.where(included.who).order_by(people.c.id)):
         if number in doubts:
             yield code, stage, n_choices, " ".join(doubts[number])
+
+
+def by_code[T](connection: Connection, about: Mapping[int, T]) -> dict[str, T]:
+    """What is known of people, by their code in exports instead of their number."""
+    if not about:
+        return {}
+    codes = {row.id: row.code for row in connection.execute(select(people.c.id, people.c.code))}
+    return {codes[person]: told for person, told in about.items()}
+
+
+def n_among(connection: Connection, included: Included, persons: Iterable[int]) -> int:
+    """How many of these people are included."""
+    query = select(people.c.id).select_from(people.join(consents, _agreed(people.c.id))).where(included.who)
+    return len({*persons} & {*connection.execute(query).scalars()})
 
 
 def consent_rows(connection: Connection, included: Included) -> Iterator[tuple[Cell, ...]]:
