@@ -316,7 +316,7 @@ def test_a_study_without_choices(engine: Engine, tmp_path: Path) -> None:
 
 def test_counts_that_are_told(filled: tuple[Path, Engine, dict[str, str]], tmp_path: Path) -> None:
     done = export_study(STUDY, filled[1], tmp_path / "out")
-    assert done[3:] == (10, 26, 204, 175, 2, 30, (1, 1, 1, 2), "without", 0, "without")
+    assert done[3:] == (10, 26, 204, 175, 2, 30, (1, 1, 1, 2), "without", 0, "without", None, "without")
     assert set(done.files) == {path for path in done.out.rglob("*") if path.is_file()}
     text = (done.out / "README.md").read_text()
     assert "1 declined" in text

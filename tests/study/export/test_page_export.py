@@ -121,7 +121,8 @@ def test_rules_stated_before_are_counted_and_left_out_where_the_study_says_so(la
 def test_they_can_be_kept(lab: Lab, tmp_path: Path) -> None:
     done = export(lab, tmp_path / "data", excluded="with")
     assert "Kept against the study's rules: 4 people" in "\n".join(done.lines())
-    assert check_choices(tmp_path / "data" / "choices.csv").counts["excluded"] == 0
+    left = check_choices(tmp_path / "data" / "choices.csv").exclusions
+    assert [one.reason for one in left] == ["no choice that was free and made: nothing to fit"]
     with (tmp_path / "data/choices.csv").open(encoding="utf-8") as file:
         assert {row["excluded"] for row in csv.DictReader(file)} == {"", "failed-checks", "missed", "too-fast"}
 
