@@ -29,7 +29,7 @@ const FIELDS: Field[] = [
 ];
 const HINTS: Partial<Record<keyof Person, string>> = {
   missed: "deadlines without a click", focus_losses: "times the window lost focus", hidden_pauses: "times the page was hidden",
-  slow_network: "times the network was slow, failed or was lost", flags: "choices that the server doubts, by reason",
+  slow_network: "times the network was slow, failed or was lost", flags: "choices that the server doubts, by reason, and attention checks that were failed",
   doubts: "why this person may not have played by hand or in time: not in choices.csv, and not paid unless named",
 };
 
@@ -114,7 +114,7 @@ export class PeopleTable {
   private found(): Person[] {
     const words = this.find.value.toLowerCase().split(/\s+/).filter(Boolean);
     const place = this.place.value;
-    const here = (person: Person): boolean => !["finished", "declined", "withdrawn", "gone"].includes(person.place);
+    const here = (person: Person): boolean => !["finished", "screened", "declined", "withdrawn", "gone"].includes(person.place);
     return [...this.people.values()].filter((person) => {
       if (person.pilot !== this.pilots) return false;
       if (place === "doubted" ? !person.doubts : place && (place === "here" ? !here(person) : person.place !== place)) return false;

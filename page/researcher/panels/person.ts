@@ -1,6 +1,6 @@
 /** One person: what they have done, what happened in their browser, and the deletion of all of it. */
 
-import type { PersonBlock, PersonDetail } from "../../api";
+import type { PersonBlock, PersonDetail, PersonPage } from "../../api";
 import { deletePerson, person, Refused } from "../researcher-api";
 import { colourOf, dashOf } from "./colours";
 import { byId, button, clock, counted, day, el, fixed, svg, whole } from "../elements";
@@ -46,6 +46,7 @@ export class PersonPanel {
     this.panel.replaceChildren(el("div", "heading", el("h2", "", detail.code), close), facts(detail));
     const played = detail.blocks.filter((block) => block.regret.length);
     if (played.length) this.panel.append(el("h3", "", "Regret"), drawing(played, this.timings()), blocks(played, this.timings()));
+    if (detail.pages.length) this.panel.append(el("h3", "", "Pages"), pages(detail.pages));
     if (detail.events.length) this.panel.append(el("h3", "", "Last events"), events(detail));
     if (!detail.deleted && this.mayDelete) this.panel.append(button("Delete this person’s data …", () => this.ask(detail), "danger"));
     this.panel.hidden = false;
@@ -71,7 +72,7 @@ export class PersonPanel {
     const unpaid = `Their bonus of ${fixed(detail.bonus, 2)} ${detail.currency} is not in a payment file yet and could not be paid afterwards.`;
     this.dialog.replaceChildren(
       el("h2", "", "Delete a person’s data"),
-      el("p", "", `${counted(choices, "choice")}, all events, the consent, and their platform ID will be deleted. ` +
+      el("p", "", `${counted(choices, "choice")}, all events and answers, the consent, and their platform ID will be deleted. ` +
         "This cannot be undone. Only the code is kept, so that the same person cannot take part again."),
       ...(owed ? [el("p", "warning", unpaid)] : []),
       label, typed, message,
@@ -98,6 +99,7 @@ function facts(detail: PersonDetail): HTMLElement {
   const lines: [string, string][] = [
     ["stage", detail.deleted ? "withdrawn, data deleted" : placeName(detail.place)],
     ["doubts", detail.doubts.join("; ")],
+    ["left out", detail.excluded.join("; ")],
     ["from", detail.source],
     ["condition", detail.cell.replaceAll("-", " · ")],
     ["agent", detail.agent ?? ""],
@@ -141,6 +143,17 @@ function blocks(played: PersonBlock[], timings: string[]): HTMLElement {
       ...numbers.map((text) => el("td", "number", text)), el("td", "", block.form ?? ""));
   });
   const heads = ["block", "choices", "missed", "regret", "form"].map((text, k) => el("th", k > 0 && k < 4 ? "number" : "", text));
+  return el("table", "dense", el("thead", "", el("tr", "", ...heads)), el("tbody", "", ...rows));
+}
+
+/** The study's own pages: how long each was shown, and what was not answered as expected. */
+function pages(left: PersonPage[]): HTMLElement {
+  const rows = left.map(({ page, attempt, seconds, passed, wrong }) => {
+    const name = attempt > 1 ? `${page}, time ${attempt}` : page;
+    const said = wrong.length ? `${passed === null ? "failed" : "wrong"}: ${wrong.join(", ")}` : passed ? "passed" : "";
+    return el("tr", "", el("td", "", name), el("td", "number", seconds === null ? "" : `${whole(seconds)} s`), el("td", "", said));
+  });
+  const heads = ["page", "time", "answers"].map((text, k) => el("th", k === 1 ? "number" : "", text));
   return el("table", "dense", el("thead", "", el("tr", "", ...heads)), el("tbody", "", ...rows));
 }
 

@@ -241,6 +241,22 @@ class PersonBlock(BaseModel):
     """Which form it follows, once a task block is finished."""
 
 
+class PersonPage(BaseModel):
+    """A page of the study's own that someone has left."""
+
+    page: str
+    kind: str
+    attempt: int
+    """For which time it was shown, from 1."""
+    seconds: float | None
+    """How long it was shown, by the server's clock."""
+    left_at: float
+    passed: bool | None
+    """Of a quiz: whether all answers were right."""
+    wrong: list[str]
+    """The questions whose answers are not the expected ones."""
+
+
 class PersonEvent(BaseModel):
     """Something that happened in the browser."""
 
@@ -272,6 +288,10 @@ class PersonDetail(BaseModel):
     deleted: bool
     doubts: list[str]
     """Why they may not have played by hand or in time, in words."""
+    excluded: list[str]
+    """Why they are to be left out of analyses by the study's rules, in words."""
+    pages: list[PersonPage]
+    """In studies with pages of their own: those they have left, in order."""
     blocks: list[PersonBlock]
     events: list[PersonEvent]
     """The last ones, newest first."""

@@ -14,7 +14,8 @@ import numpy as np
 from sqlalchemy import Connection, Table, case, func, select
 
 from explorelab._support.checks import Floats, Ints
-from explorelab.study.database.tables import AnyRow, Person, blocks, choices, deletions, events, people
+from explorelab.study.database.tables import AnyRow, Person, blocks, choices, deletions, events, people, visits
+from explorelab.study.session.pages.exclusions import failed_checks
 
 OVERLAP = 1000
 """On PostgreSQL a row can appear after one with a higher number, so this many numbers are read again."""
@@ -71,6 +72,9 @@ class Image:
     def _clear(self, deletion: int) -> None:
         self._deletion = deletion
         self._marks = dict.fromkeys(("choices", "events", "blocks"), 0)
+        self.failed_checks: dict[int, int] = {}
+        """Attention checks failed, by person, for those who have failed any."""
+        self._left = 0  # the newest page that someone has left
         self.blocks: list[BlockRow] = []
         self.rows_of: dict[int, dict[int, int]] = {}
         """By person and number of the block: its place in `blocks`, `sums`, and the tables of choices."""
@@ -98,6 +102,9 @@ class Image:
         # Each query may see a newer state of the database; in this order every choice finds its block and person.
         made = _made(connection, after["choices"]) if new["choices"] else np.zeros((0, 8))
         flagged = _flagged(connection, after["choices"]) if new["choices"] else []
+        left = _newest(connection, visits)
+        if left != self._left:
+            self.failed_checks = failed_checks(connection)
         if new["events"]:
             self._count_events(connection, after["events"])
         if new["blocks"]:
@@ -105,11 +112,11 @@ class Image:
         everyone: list[Person] = list(connection.execute(PEOPLE))
         self._remember_recent(made, now)
         self._keep(made, flagged)
-        if newest != self._marks or not held or everyone != self.people:
+        if newest != self._marks or left != self._left or not held or everyone != self.people:
             self.version += 1
         self.people = everyone
         self.seed_of = {person.id: person.seed for person in everyone}
-        self._marks = newest
+        self._marks, self._left = newest, left
         return held
 
     def n_recent(self, persons: set[int]) -> int:

@@ -24,6 +24,8 @@ from explorelab.study.session.stages import ENDED, KEPT, PLAYED, UNDER_WAY, Stag
 GONE = "gone"
 PLACES = (*(stage.value for stage in KEPT if stage != Stage.PLAY), "training", "task", GONE)
 """Where people are: at a stage, in a block of one of the two kinds, or gone."""
+FAILED_CHECK = "failed-check"
+"""How the list of people calls a failed attention check, beside the flags of choices."""
 UNCHANGED_S = 10.0
 """How long an answer holds if nothing happens: with time, people count as gone and choices leave the last minute."""
 
@@ -158,6 +160,11 @@ class Overviews:
         rows = self._image.rows_of.get(person.id, {}).values()
         return {flag: n for flag, each in self._image.sums.flags.items() if (n := sum(each[row] for row in rows))}
 
+    def _all_flags(self, person: Person) -> list[tuple[str, int]]:
+        """Flags of someone's choices, and the attention checks they have failed."""
+        failed = self._image.failed_checks.get(person.id, 0)
+        return [*sorted(self._flags(person).items()), *([(FAILED_CHECK, failed)] if failed else [])]
+
     def _doubts(self, person: Person) -> tuple[str, ...]:
         """Why someone may not have played by hand or in time."""
         image = self._image
@@ -180,7 +187,7 @@ class Overviews:
             points=round(person.points, 1), choices=sum(made[row] for row in rows.values()),
             missed=sum(missed[row] for row in rows.values()), focus_losses=n_events(image, person.id, FOCUS),
             hidden_pauses=n_events(image, person.id, HIDDEN), slow_network=n_events(image, person.id, NETWORK),
-            flags=" ".join(f"{flag} {n}" for flag, n in sorted(self._flags(person).items())),
+            flags=" ".join(f"{flag} {n}" for flag, n in self._all_flags(person)),
             doubts=" ".join(self._doubts(person)),
             arrived_at=round(person.arrived_at, 1), seen_at=round(person.seen_at, 1),
         )  # fmt: skip

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sqlalchemy import Connection, select
 
-from explorelab.study.admin.answers import Deleted, PersonBlock, PersonDetail, PersonEvent
+from explorelab.study.admin.answers import Deleted, PersonBlock, PersonDetail, PersonEvent, PersonPage
 from explorelab.study.admin.live_regret import form_of, panel_of, regret_of
 from explorelab.study.admin.overview import place_of, plan_of
 from explorelab.study.config.design import Study
 from explorelab.study.database.refusals import Refused, invalid
-from explorelab.study.database.tables import Person, blocks, choices, consents, events, payments, people
+from explorelab.study.database.tables import Person, answers, blocks, choices, consents, events, payments, people, visits
 from explorelab.study.session.doubts import REASONS, doubted
+from explorelab.study.session.pages.exclusions import RULES, excluded
 from explorelab.study.session.participants import erased
 from explorelab.study.session.stages import Stage
 from explorelab.study.session.terms import bonus_of, terms_of
@@ -32,7 +33,8 @@ def person_detail(connection: Connection, study: Study, code: str, now: float) -
         arrived_at=person.arrived_at, consented_at=connection.execute(agreed_at).scalar(), seen_at=person.seen_at,
         finished_at=person.finished_at, deleted=_is_deleted(person),
         doubts=[REASONS[word] for word in doubted(connection, person.id).get(person.id, ())],
-        blocks=_blocks(connection, study, person), events=_events(connection, person),
+        excluded=[RULES[word] for word in excluded(connection, study.exclude).get(person.id, ())],
+        pages=_pages(connection, person), blocks=_blocks(connection, study, person), events=_events(connection, person),
     )  # fmt: skip
 
 
@@ -80,6 +82,22 @@ def _blocks(connection: Connection, study: Study, person: Person) -> list[Person
             )
         )  # fmt: skip
     return found
+
+
+def _pages(connection: Connection, person: Person) -> list[PersonPage]:
+    failed: dict[tuple[int, int], list[str]] = {}
+    wrong = select(answers.c.step, answers.c.attempt, answers.c.question)
+    wrong = wrong.where(answers.c.person == person.id, answers.c.passed.is_(False)).order_by(answers.c.id)
+    for step, attempt, question in connection.execute(wrong):
+        failed.setdefault((step, attempt), []).append(question)
+    return [
+        PersonPage(
+            page=row.page, kind=row.kind, attempt=row.attempt, left_at=row.left_at, passed=row.passed,
+            seconds=None if row.shown_at is None else round(row.left_at - row.shown_at, 1),
+            wrong=failed.get((row.step, row.attempt), []),
+        )
+        for row in connection.execute(select(visits).where(visits.c.person == person.id).order_by(visits.c.id))
+    ]  # fmt: skip
 
 
 def _events(connection: Connection, person: Person) -> list[PersonEvent]:

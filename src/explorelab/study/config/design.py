@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from explorelab.study.config.blocks.block_design import BlockDesign, Condition
     from explorelab.study.session.pages.exclusions import Exclude
     from explorelab.study.session.pages.page_types import Form, Page
+    from explorelab.study.session.pages.picture_files import Picture
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,10 @@ class Texts:
     """The texts of the study's own pages, Markdown by file."""
     forms: Mapping[str, Form] = field(default_factory=dict)
     """The questions of the study's own pages, by file."""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """Names of pictures by what the texts call them."""
+    no_pictures: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with pictures that are not shown."""
 
 
 UNTIMED_MS = 2000
@@ -205,6 +210,8 @@ class Study:
     """Address of the database; a relative SQLite file is in the study folder."""
     unfilled: Texts | None = None
     """The texts with their placeholders, for people whose payment differs from today's."""
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    """The pictures that its texts show, by name."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The study's files by name, in a form that can be shared."""
     versions: Mapping[str, Study] = field(default_factory=dict)

@@ -23,6 +23,7 @@ from explorelab.study.session.pages.exclusions import TABLE as EXCLUDE_TABLE
 from explorelab.study.session.pages.exclusions import read_exclude
 from explorelab.study.session.pages.pages_table import TABLE as PAGES_TABLE
 from explorelab.study.session.pages.pages_table import check_conditions, read_pages
+from explorelab.study.session.pages.picture_files import with_pictures
 
 TABLES = (
     "study", "grid", "landscapes", "timings", "training", "task", *BLOCK_TABLES, "payment", "completion", "server", "advice",
@@ -59,7 +60,10 @@ def load_study(folder: Path) -> Study:
     check_conditions(toml, study)
     problems.raise_if_any()
     names = (STUDY, *([f"{each}/{name}" for each in languages for name in texts_of(study.pages)] or texts_of(study.pages)))
-    beside = (*files_of_design(toml), group_file(toml.values), agent_file(toml.values))
+    texts, pictures = with_pictures(folder, texts, several=bool(languages))
+    study = replace(study, pictures=pictures)
+    shown_files = [picture.file for picture in pictures.values()]
+    beside = (*files_of_design(toml), group_file(toml.values), agent_file(toml.values), *shown_files)
     files = files_of(folder, names, tuple(file for file in beside if file))
     versions = {language: in_language(replace(study, files=files), each) for language, each in texts.items()}
     usual = next(iter(versions.values()))

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse, JSONResponse, Response
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.datastructures import MutableHeaders
@@ -37,8 +37,9 @@ from explorelab.study.server.limits.request_limits import BodyLimit, FormLimit, 
 from explorelab.study.server.participant_routes import participant_router
 from explorelab.study.server.pulse import Pulse
 from explorelab.study.server.reception import Reception
-from explorelab.study.server.security_headers import headers_of
+from explorelab.study.server.security_headers import OF_PICTURES, headers_of
 from explorelab.study.server.steady_clock import told_clock
+from explorelab.study.session.pages.picture_files import ADDRESS
 
 log = logging.getLogger("explorelab.study")
 failures = logging.getLogger("explorelab.study.failures")
@@ -91,6 +92,13 @@ def create_app(
     app.include_router(participant_router)
     app.include_router(admin_router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+    @app.get(f"/{ADDRESS}/{{name}}", include_in_schema=False)
+    async def picture(name: str) -> Response:
+        found = study.pictures.get(name)
+        if found is None:
+            raise HTTPException(404, "There is no such picture.")
+        return Response(found.data, media_type=found.kind, headers=OF_PICTURES)
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:

@@ -20,6 +20,12 @@ PARTICIPANT = {
     "Cache-Control": "no-cache",
 }
 API = {**PARTICIPANT, "Cache-Control": "no-store"}
+OF_PICTURES = {
+    # The name is made of the content, and nothing in it can do anything, not even when it is opened by itself.
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "public, max-age=31536000, immutable",
+}
 RESEARCHER = {
     **EVERYWHERE,
     "Content-Security-Policy": POLICY.format(forms="'self'", frames="'none'"),

@@ -222,7 +222,7 @@ def bare_state(study: Study, stage: Stage, epoch: int = 0, terms: Terms | None =
     text = texts.pages.get(stage)
     return State(
         stage=stage, epoch=epoch, language=study.texts.language, direction=study.texts.direction,
-        html={} if text is None else {stage: html_of(text)},
+        html={} if text is None else {stage: html_of(text, texts)},
     )  # fmt: skip
 
 

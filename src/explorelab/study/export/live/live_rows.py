@@ -21,7 +21,7 @@ from explorelab.study.config.blocks.block_design import BlockDesign
 from explorelab.study.config.design import Study
 from explorelab.study.database.change_numbers import FEED
 from explorelab.study.database.refusals import invalid
-from explorelab.study.database.tables import AnyRow, blocks, choices, consents, people, settings
+from explorelab.study.database.tables import AnyRow, answers, blocks, choices, consents, people, settings
 from explorelab.study.export.rows import ABOUT_BLOCK, cells_of, choice_columns
 from explorelab.study.session.choice_fields import ALL, ChoiceRead
 from explorelab.study.session.stages import Stage
@@ -112,6 +112,20 @@ def choices_piece(connection: Connection, study: Study, asked: Since, place: Pla
     return [line(row) for row in found], following
 
 
+def answers_piece(connection: Connection, study: Study, asked: Since, place: Place, until: int, pilots: str) -> Piece:
+    """Answers to the questions of pages, in the order in which they were stored."""
+    query = (
+        select(people.c.code, people.c.pilot, *answers.c)
+        .join_from(answers, people, people.c.id == answers.c.person)
+        .join(consents, and_(consents.c.person == people.c.id, consents.c.agreed.is_(True)))
+        .where(_is_wanted(pilots))
+    )
+    if asked.at is not None:
+        query = query.where(answers.c.received_at >= asked.at)
+    found, following = _piece(connection, query, answers.c, place, until)
+    return [_answer(row) for row in found], following
+
+
 def people_piece(connection: Connection, study: Study, asked: Since, place: Place, until: int, pilots: str) -> Piece:
     """People as they are now: those who agreed and, without anything else, those who left or had their data deleted."""
     query = (
@@ -126,8 +140,17 @@ def people_piece(connection: Connection, study: Study, asked: Since, place: Plac
     return [_person(row) for row in found], following
 
 
-KINDS: tuple[Reader, ...] = (choices_piece, people_piece)
-"""In this order: whoever reads a person knows their choices so far."""
+KINDS: tuple[Reader, ...] = (choices_piece, answers_piece, people_piece)
+"""In this order: whoever reads a person knows their choices and answers so far."""
+
+
+def _answer(row: AnyRow) -> dict[str, Json]:
+    return {
+        "type": "answer", "participant": row.code, "page": row.page, "step": row.step + 1, "attempt": row.attempt,
+        "question": row.question, "question_kind": row.kind, "question_text": row.text, "answer": json.loads(row.answer),
+        "passed": row.passed, "score": row.score, "counted": row.points, "answered_ms": row.answered_ms,
+        "received_at": _moment(row.received_at),
+    }  # fmt: skip
 
 
 def _person(row: AnyRow) -> dict[str, Json]:

@@ -19,7 +19,7 @@ PREFIX = "requests:"
 FORGOTTEN_S = 60.0
 """A process that has not been heard of for so long has ended."""
 BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-STORED = {"/api/choice": "choice"}
+STORED = {"/api/choice": "choice", "/api/page": "page"}
 """Requests whose answer says that something of a participant is on disk, and what to call it."""
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sqlalchemy import Connection, select
 
-from explorelab.study.config.design import Study
+from explorelab.study.config.design import Study, Texts
 from explorelab.study.config.markdown import to_html
 from explorelab.study.config.texts import texts_for
 from explorelab.study.database.tables import Person, visits
@@ -14,6 +14,7 @@ from explorelab.study.session.pages.leaving import Marked, form_of, page_named
 from explorelab.study.session.pages.page_kinds import KINDS, ClockShown, ScoreShown, Shown
 from explorelab.study.session.pages.page_types import Form, Question, Step
 from explorelab.study.session.pages.person_path import n_visits, steps_of
+from explorelab.study.session.pages.picture_files import ADDRESS
 from explorelab.study.session.pages.sent import Sent
 from explorelab.study.session.terms import terms_of
 
@@ -82,10 +83,14 @@ class MarksShown(Sent):
     """In their order; only where it matters for going on."""
 
 
-@lru_cache(maxsize=512)
-def html_of(text: str, pictures: tuple[tuple[str, str], ...] = ()) -> str:
-    """A text in Markdown as HTML."""
-    return to_html(text) if text else ""
+def html_of(text: str, texts: Texts) -> str:
+    """A text in Markdown as HTML, with the pictures of its language."""
+    return _html(text, tuple((called, f"{ADDRESS}/{name}") for called, name in texts.pictures.items())) if text else ""
+
+
+@lru_cache(maxsize=1024)
+def _html(text: str, pictures: tuple[tuple[str, str], ...]) -> str:
+    return to_html(text, pictures)
 
 
 def page_shown(connection: Connection, study: Study, person: Person, now: float) -> PageShown:
@@ -99,7 +104,7 @@ def page_shown(connection: Connection, study: Study, person: Person, now: float)
     extras = KINDS[step.kind].extras(step.settings, Shown(person.points, terms.payment, since_s))
     return PageShown(
         step=person.step, attempt=n_visits(connection, person, person.step) + 1, name=step.page, kind=step.kind,
-        html=html_of(text), form=_form(form_of(study, step)) if KINDS[step.kind].asks else None,
+        html=html_of(text, study.texts), form=_form(form_of(study, step), study.texts) if KINDS[step.kind].asks else None,
         clock=extras.clock, score=extras.score, attempts_left=_attempts_left(connection, person, steps),
     )  # fmt: skip
 
@@ -109,17 +114,20 @@ def marks_shown(study: Study, person: Person, number: int, marked: Marked) -> Ma
     if marked.passed is None:
         return MarksShown(passed=None, wrong=[])
     steps = steps_of(person) or ()
-    feedback = {question.name: html_of(question.feedback) for question in form_of(study, steps[number]).questions}
+    feedback = {
+        question.name: html_of(question.feedback, study.texts) for question in form_of(study, steps[number]).questions
+    }
     return MarksShown(passed=marked.passed, wrong=[Mark(question=name, feedback=feedback[name]) for name in marked.wrong])
 
 
-def _form(form: Form) -> FormShown:
-    return FormShown(title=form.title, intro=html_of(form.intro), questions=[_question(each) for each in form.questions])
+def _form(form: Form, texts: Texts) -> FormShown:
+    questions = [_question(each, texts) for each in form.questions]
+    return FormShown(title=form.title, intro=html_of(form.intro, texts), questions=questions)
 
 
-def _question(question: Question) -> QuestionShown:
+def _question(question: Question, texts: Texts) -> QuestionShown:
     return QuestionShown(
-        name=question.name, kind=question.kind, html=html_of(question.text), required=question.required,
+        name=question.name, kind=question.kind, html=html_of(question.text, texts), required=question.required,
         options=[OptionShown(value=option.value, text=option.text) for option in question.options],
         least=question.least, most=question.most, whole=question.whole, lines=question.lines,
     )  # fmt: skip
