@@ -23,7 +23,7 @@ RULES = Exclude(failed_checks=1, failed_quiz=True, missed=0.9, faster_than={"bef
 
 def leave(tab: Tab, answers: dict[str, Any] | None = None) -> None:
     page = tab.state["page"]
-    tab.go("page", step=page["step"], attempt=page["attempt"], answers=answers or {}, elapsed_ms=1500.0)
+    tab.go("page", step=page["step"], attempt=page["attempt"], answers=answers or {}, times={}, elapsed_ms=1500.0)
 
 
 def play(lab: Lab, answers: dict[str, Any], *, click: bool = True, wait_s: float = 10.0) -> Tab:

@@ -27,7 +27,7 @@ LATELY_S = 60.0
 PEOPLE = select(
     people.c.id, people.c.code, people.c.source, people.c.pilot, people.c.stage, people.c.cell, people.c.block,
     people.c.begun, people.c.points, people.c.arrived_at, people.c.seen_at, people.c.finished_at,
-    people.c.plan, people.c.seed,
+    people.c.plan, people.c.seed, people.c.path,
 ).order_by(people.c.id)  # fmt: skip
 
 
@@ -102,14 +102,15 @@ class Image:
         # Each query may see a newer state of the database; in this order every choice finds its block and person.
         made = _made(connection, after["choices"]) if new["choices"] else np.zeros((0, 8))
         flagged = _flagged(connection, after["choices"]) if new["choices"] else []
-        left = _newest(connection, visits)
-        if left != self._left:
-            self.failed_checks = failed_checks(connection)
         if new["events"]:
             self._count_events(connection, after["events"])
         if new["blocks"]:
             self._read_blocks(connection, after["blocks"])
         everyone: list[Person] = list(connection.execute(PEOPLE))
+        # Only studies with pages of their own need to look at what was left.
+        left = _newest(connection, visits) if any(person.path is not None for person in everyone) else 0
+        if left != self._left:
+            self.failed_checks = failed_checks(connection)
         self._remember_recent(made, now)
         self._keep(made, flagged)
         if newest != self._marks or left != self._left or not held or everyone != self.people:

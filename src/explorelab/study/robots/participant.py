@@ -228,7 +228,7 @@ async def leave_page(page: Page, shown: JsonObject, answers: Answerer) -> State:
     began = time.perf_counter()
     given = answers(shown)
     elapsed_ms = round(1e3 * (time.perf_counter() - began), 1)
-    report = {"step": shown["step"], "attempt": shown["attempt"], "answers": given, "elapsed_ms": elapsed_ms}
+    report = {"step": shown["step"], "attempt": shown["attempt"], "answers": given, "times": {}, "elapsed_ms": elapsed_ms}
     state: State = (await page.post("/api/page", **report))["state"]
     return state
 

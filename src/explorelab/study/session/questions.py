@@ -59,9 +59,9 @@ class Leaving(FromPage):
 
     step: Number
     attempt: Annotated[int, Field(ge=1, le=1_000_000)]
-    answers: Annotated[dict[Name, Given], Field(max_length=100)] = {}
+    answers: Annotated[dict[Name, Given], Field(max_length=100)]
     elapsed_ms: Milliseconds
-    times: Annotated[dict[Name, Milliseconds], Field(max_length=100)] = {}
+    times: Annotated[dict[Name, Milliseconds], Field(max_length=100)]
     """When each answer was last changed, since the page was shown."""
 
 

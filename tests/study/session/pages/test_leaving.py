@@ -24,7 +24,8 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 def leave(tab: Tab, answers: dict[str, Any] | None = None, **changes: Any) -> Any:
     page = tab.state["page"]
-    report = {"step": page["step"], "attempt": page["attempt"], "answers": answers or {}, "elapsed_ms": 1500.0, **changes}
+    report = {"step": page["step"], "attempt": page["attempt"], "answers": answers or {}, "times": {}}
+    report |= {"elapsed_ms": 1500.0, **changes}
     return tab.post("page", **report)
 
 
@@ -197,6 +198,6 @@ def test_a_study_without_pages_is_what_it_was(tmp_path: Path) -> None:
     with lab.client:
         tab = begun(lab)
         assert (tab.state["stage"], tab.state["page"]) == ("instructions", None)
-        assert tab.post("page", step=0, attempt=1, elapsed_ms=1.0).status_code == 409
+        assert tab.post("page", step=0, attempt=1, answers={}, times={}, elapsed_ms=1.0).status_code == 409
         assert lab.rows(tables.people)[0].path is None
         assert tab.play_block(0)["stage"] == "ready"
