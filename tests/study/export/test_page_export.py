@@ -82,11 +82,17 @@ def test_every_answer_is_there_with_its_question(lab: Lab, tmp_path: Path) -> No
     assert (first["dots"]["answer"], first["dots"]["answer_text"], first["dots"]["passed"]) == ("blue", "The blue one", "1")
     assert (first["age"]["answer"], first["age"]["passed"], first["age"]["question_text"]) == ("20", "", "How old are you?")
     assert "'=HYPERLINK()" in {row["answer"] for row in rows}
-    assert [row["attempt"] for row in rows if row["page"] == "quiz"][-6:] == ["1", "1", "2", "2", "3", "3"]
+    assert [row["attempt"] for row in rows if row["page_name"] == "quiz"][-6:] == ["1", "1", "2", "2", "3", "3"]
     asked = {row["question"]: row for row in table(tmp_path / "data", "questions")}
     assert json.loads(asked["dots"]["options"]) == {"blue": "The blue one", "yellow": "The yellow one"}
     assert (asked["count"]["expected"], asked["agree"]["expected"]) == ("[6, 7]", "[2]")
-    assert {row["page"] for row in table(tmp_path / "data", "pages")} >= {"welcome", "quiz", "before", "break-7", "score-8"}
+    assert {row["page_name"] for row in table(tmp_path / "data", "pages")} >= {
+        "welcome",
+        "quiz",
+        "before",
+        "break-7",
+        "score-8",
+    }
 
 
 def test_every_column_is_described(lab: Lab, tmp_path: Path) -> None:

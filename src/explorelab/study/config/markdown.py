@@ -67,11 +67,6 @@ def _new_converter() -> MarkdownIt:
     return converter
 
 
-def shows_pictures() -> bool:
-    """Whether pages show pictures."""
-    return "image" in _converter().get_active_rules()["inline"]
-
-
 def may_link(address: str) -> bool:
     """Whether pages may have a link to this address."""
     return _LINK.match(address) is not None

@@ -60,7 +60,7 @@ def load_study(folder: Path) -> Study:
     check_conditions(toml, study)
     problems.raise_if_any()
     names = (STUDY, *([f"{each}/{name}" for each in languages for name in texts_of(study.pages)] or texts_of(study.pages)))
-    texts, pictures = with_pictures(folder, texts, several=bool(languages))
+    texts, pictures = with_pictures(folder, texts, files_of_design(toml), several=bool(languages))
     study = replace(study, pictures=pictures)
     shown_files = [picture.file for picture in pictures.values()]
     beside = (*files_of_design(toml), group_file(toml.values), agent_file(toml.values), *shown_files)

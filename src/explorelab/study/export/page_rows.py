@@ -16,15 +16,15 @@ from explorelab.study.session.choice_fields import Cell
 from explorelab.study.session.pages.exclusions import RULES
 
 PAGES = (
-    "participant", "page", "page_kind", "step", "attempt", "shown_at", "left_at", "page_elapsed_ms", "passed", "n_wrong",
+    "participant", "page_name", "page_kind", "step", "attempt", "shown_at", "left_at", "page_elapsed_ms", "passed", "n_wrong",
     "epoch",
 )  # fmt: skip
 ANSWERS = (
-    "participant", "page", "page_kind", "step", "attempt", "question", "question_kind", "question_text", "answer",
+    "participant", "page_name", "page_kind", "step", "attempt", "question", "question_kind", "question_text", "answer",
     "answer_text", "passed", "score", "counted", "answered_ms", "shown_at", "received_at",
 )  # fmt: skip
 QUESTIONS = (
-    "page", "page_kind", "question", "question_kind", "question_text", "options", "required", "expected", "least", "most",
+    "page_name", "page_kind", "question", "question_kind", "question_text", "options", "required", "expected", "least", "most",
     "score",
 )  # fmt: skip
 EXCLUDED = "excluded"

@@ -91,7 +91,7 @@ VARIABLES: dict[str, Variable] = {
         "Why the person is to be left out of analyses, by the rules that the study stated before, separated by spaces; "
         "empty: they are not. " + "; ".join(f"{word}: {meaning}" for word, meaning in RULES.items()) + "."
     ),
-    "page": Variable("Name of the page, as in the list [[pages]] of study.toml."),
+    "page_name": Variable("Name of the page, as in the list [[pages]] of study.toml."),
     "page_kind": Variable("Kind of page: text, quiz, form, break, score."),
     "step": Variable("Place of the page on the person's way through the study, from 1.", least=1),
     "attempt": Variable("For which time the page was shown: a quiz sends people back.", least=1),

@@ -93,7 +93,7 @@ def create_app(
     app.include_router(admin_router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
-    @app.get(f"/{ADDRESS}/{{name}}", include_in_schema=False)
+    @app.get(f"/{ADDRESS}/{{name:path}}", include_in_schema=False)
     async def picture(name: str) -> Response:
         found = study.pictures.get(name)
         if found is None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from explorelab.study.config.checking import markdown_checks
 from explorelab.study.config.checking.check_folder import check_folder
 from explorelab.study.config.checking.form_checks import unanswerable
 from explorelab.study.config.start_study import init_study
@@ -174,14 +173,16 @@ def test_questions_that_nobody_can_answer(asked: Question, sentence: str) -> Non
 
 
 def small(file: Path) -> None:
-    file.write_bytes(b"x" * 1000)
+    file.write_bytes(PNG + bytes(1000))
 
 
+PNG = b"\x89PNG\r\n\x1a\n"
+"""How a picture of this kind begins."""
 PICTURES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "fine": ("![A map](map.png)", small, ""),
     "in a folder": ("![A map](images/map.png)", small, ""),
     "missing": ("![A map](map.png)", lambda file: None, "map.png is missing"),
-    "too big": ("![A map](map.png)", lambda file: file.write_bytes(b"x" * (2**20 + 1)), "has 1.0 MB"),
+    "too big": ("![A map](map.png)", lambda file: file.write_bytes(PNG + bytes(2**20)), "has 1.0 MB"),
     "without a description": ("![ ](map.png)", small, "has no description"),
     "from elsewhere": ("![A map](https://uni-bonn.de/map.png)", small, "is elsewhere"),
 }
@@ -189,10 +190,7 @@ PICTURES: dict[str, tuple[str, Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("beside", ["en", ""])
 @pytest.mark.parametrize("case", PICTURES)
-def test_pictures_that_are_shown_are_looked_at(
-    case: str, beside: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(markdown_checks, "shows_pictures", lambda: True)
+def test_pictures_that_are_shown_are_looked_at(case: str, beside: str, folder: Path) -> None:
     text, make, sentence = PICTURES[case]
     (folder / beside / "images").mkdir()
     make(folder / beside / ("images/map.png" if "images" in text else "map.png"))

@@ -13,7 +13,8 @@ from markdown_it import MarkdownIt
 
 from explorelab.study.config.checking.findings import About, Finding
 from explorelab.study.config.checking.written import Part
-from explorelab.study.config.markdown import may_link, shows_pictures
+from explorelab.study.config.markdown import may_link
+from explorelab.study.session.pages.picture_files import MISSING, read_picture
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -57,17 +58,17 @@ def unseen_labels(labels: Mapping[str, str], file: str) -> Iterator[Finding]:
 def wrong_picture(source: str, alt: str, part: Part, folder: Path | None) -> str:
     """What is wrong with a picture in a page."""
     shown = _start(source)
-    if not shows_pictures():
-        return f"the picture {shown} is not shown: people see its Markdown source"
     if re.match(r"[a-z][a-z0-9+.-]*:|//", source, re.IGNORECASE):
         return f"the picture {shown} is elsewhere, where browsers are not let: put it into the study folder"
     if folder is not None:
-        places = ((folder / part.file).parent / source, folder / source)
-        found = next((file for file in places if file.is_file()), None)
-        if found is None:
+        language = str(Path(part.file).parent) if Path(part.file).parent != Path() else ""
+        found = read_picture(folder, source, language)
+        if found == MISSING:
             return f"the picture {shown} is missing: there is no such file in the study folder"
-        if found.stat().st_size > LARGEST_PICTURE:
-            size = found.stat().st_size / 2**20
+        if isinstance(found, str):
+            return f"the picture {shown} {found}: people see its Markdown source"
+        if len(found.data) > LARGEST_PICTURE:
+            size = len(found.data) / 2**20
             return f"the picture {shown} has {size:.1f} MB, which takes long on a phone: make it smaller than 1 MB"
     if not alt.strip():
         return f"the picture {shown} has no description for people who cannot see it: ![description]({shown})"

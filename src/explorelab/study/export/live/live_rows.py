@@ -146,7 +146,7 @@ KINDS: tuple[Reader, ...] = (choices_piece, answers_piece, people_piece)
 
 def _answer(row: AnyRow) -> dict[str, Json]:
     return {
-        "type": "answer", "participant": row.code, "page": row.page, "step": row.step + 1, "attempt": row.attempt,
+        "type": "answer", "participant": row.code, "page_name": row.page, "step": row.step + 1, "attempt": row.attempt,
         "question": row.question, "question_kind": row.kind, "question_text": row.text, "answer": json.loads(row.answer),
         "passed": row.passed, "score": row.score, "counted": row.points, "answered_ms": row.answered_ms,
         "received_at": _moment(row.received_at),

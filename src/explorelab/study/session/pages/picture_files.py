@@ -23,6 +23,7 @@ MOST_BYTES = 2 * 1024 * 1024
 """Of one picture: people load it on phones."""
 MOST_IN_ALL = 30 * 1024 * 1024
 KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF87a", "gif"), (b"GIF89a", "gif"))
+MISSING = "is not in the study folder"
 ADDRESS = "pictures"
 """Below which address pictures are."""
 
@@ -67,7 +68,7 @@ def read_picture(folder: Path, reference: str, language: str = "") -> Picture | 
         if not file.resolve().is_relative_to(inside):
             return "leads out of the study folder"
         return _picture(file, file.relative_to(folder).as_posix())
-    return "is not in the study folder"
+    return MISSING
 
 
 def _picture(file: Path, name: str) -> Picture | str:
@@ -118,9 +119,15 @@ def written_in_form(form: Form) -> Iterable[str]:
         yield from (question.text, question.feedback)
 
 
-def with_pictures(folder: Path, texts: Mapping[str, Texts], *, several: bool) -> tuple[dict[str, Texts], dict[str, Picture]]:
-    """The texts of all languages with their pictures, and all pictures by name."""
+def with_pictures(
+    folder: Path, texts: Mapping[str, Texts], arms: Iterable[str], *, several: bool
+) -> tuple[dict[str, Texts], dict[str, Picture]]:
+    """The texts of all languages with their pictures, and all pictures by name; those of `arms` keep their own."""
     shown, pictures = {}, dict[str, Picture]()
+    for file in arms:
+        picture = read_picture(folder, file)
+        if isinstance(picture, Picture):
+            pictures[file] = picture
     for language, each in texts.items():
         read = read_pictures(folder, language if several else "", each)
         shown[language] = replace(each, pictures=read.names, no_pictures=read.wrong)
