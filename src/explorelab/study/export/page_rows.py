@@ -16,16 +16,16 @@ from explorelab.study.session.choice_fields import Cell
 from explorelab.study.session.pages.exclusions import RULES
 
 PAGES = (
-    "participant", "page_name", "page_kind", "step", "attempt", "shown_at", "left_at", "page_elapsed_ms", "passed", "n_wrong",
-    "epoch",
+    "participant", "page_name", "page_kind", "step", "attempt", "shown_at", "left_at", "page_elapsed_ms", "passed",
+    "n_wrong", "epoch",
 )  # fmt: skip
 ANSWERS = (
     "participant", "page_name", "page_kind", "step", "attempt", "question", "question_kind", "question_text", "answer",
     "answer_text", "passed", "score", "counted", "answered_ms", "shown_at", "received_at",
 )  # fmt: skip
 QUESTIONS = (
-    "page_name", "page_kind", "question", "question_kind", "question_text", "options", "required", "expected", "least", "most",
-    "score",
+    "page_name", "page_kind", "question", "question_kind", "question_text", "options", "required", "expected", "least",
+    "most", "score",
 )  # fmt: skip
 EXCLUDED = "excluded"
 """The column that says why someone is to be left out."""

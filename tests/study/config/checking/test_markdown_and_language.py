@@ -24,7 +24,7 @@ CHINESE = "感谢您参加本研究。您将看到一个由方格组成的田野
 def text_warnings(texts: Texts) -> list[str]:
     """What is said of the texts, one line each."""
     parts, file = list(parts_of(texts)), "texts.toml"
-    found = [*unseen(parts), *unseen_labels(texts.labels, file)]
+    found = [*unseen(parts, Path(__file__).parent), *unseen_labels(texts.labels, file)]  # where no picture is
     return [str(each) for each in (*found, *untranslated(texts.language, parts), *untranslated_labels(texts, file))]
 
 

@@ -94,8 +94,8 @@ def test_pictures_are_served_and_nothing_else(tmp_path: Path) -> None:
     assert "other.png" not in study.files
     said = [each.sentence for each in check_folder(folder).findings if each.about == "picture"]
     assert said == [
-        "the picture dots.png has no description, ![like this]",
-        "the picture gone.png is not in the study folder: people see its Markdown source",
+        "the picture dots.png has no description for people who cannot see it: ![description](dots.png)",
+        "the picture gone.png is missing: there is no such file in the study folder",
     ]
     lab = Lab(study, folder)
     with lab.client:
