@@ -226,8 +226,7 @@ def curved(fitted: Fitted, each: Problem, z: np.ndarray, label: str, progress: b
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
     """Curvature and likelihood of every problem at its minimum, and whether any nearby point is lower.
 
-    The expected information there is known from the minimisation: to compute it again takes a third of what there is to
-    compile.
+    The expected information there is known from the minimisation; to compute it again would be one more replay to compile.
     """
     low, high = searched(fitted)
 
