@@ -14,7 +14,7 @@ from explorelab._support.progress import steps
 from explorelab._support.whole_folders import nearest_folder, workshop
 from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
-from explorelab.agents.own.model_file import digest
+from explorelab.agents.own.neighbours import neighbours
 from explorelab.agents.own.saved import origin_of, written
 from explorelab.choices.reading import CheckReport, check_choices
 from explorelab.choices.table import Choices
@@ -138,9 +138,10 @@ def _fingerprints(path: Path, task: AnyTask) -> dict[str, str]:
 
 
 def _model_files(agents: Iterable[Agent]) -> dict[str, str]:
-    """The SHA-256 of each file with an agent of the user's own."""
-    files = {origin.partition(".py:")[0] + ".py" for each in agents if (origin := origin_of(each))}
-    return {Path(file).name: digest(file) for file in sorted(files)}
+    """The SHA-256 of each file with an agent of the user's own, and of those that it imports beside it."""
+    files = {Path(origin.partition(".py:")[0] + ".py") for each in agents if (origin := origin_of(each))}
+    files |= {beside for file in files for beside in neighbours(file)}
+    return {file.name: repeat.fingerprint(file) for file in sorted(files) if file.is_file()}
 
 
 def _write(found: Analysis, place: Place, told: str, files: dict[str, str]) -> None:

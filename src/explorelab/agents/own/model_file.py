@@ -1,17 +1,17 @@
 """Agents in users' files, named by the file and the name there: my_model.py:two_rates.
 
-A file is run once for each content that it has had, with its folder on the path, so that it can import its neighbours.
+A file is run once for each content that it and the files that it imports beside it have had. It imports its own
+neighbours, even if somebody else's go by the same names, and what it prints does not get among results.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from explorelab._support import checks
 from explorelab.agents.factors import Agent, Argument
+from explorelab.agents.own.neighbours import digest, importing_own
 from explorelab.agents.own.trial import try_out, where
 from explorelab.errors import InputError, unknown_name
 
@@ -101,11 +102,6 @@ def _builder(agent: Agent) -> Callable[..., Agent]:
     return build
 
 
-def digest(file: str) -> str:
-    """The SHA-256 of a file; empty if there is none."""
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if Path(file).is_file() else ""
-
-
 def _run(path: Path) -> tuple[str, ModuleType]:
     """The file as a module, with the SHA-256 of what it was made from."""
     if not path.is_file():
@@ -123,10 +119,11 @@ def _module(path: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look themselves up there
     try:
-        with _on_the_path(path.resolve().parent):
+        with importing_own(path), redirect_stdout(sys.stderr):
             spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise _failed(name, f"{path} does not parse: {error.msg} (line {error.lineno}).") from None
+        line = f" (line {error.lineno})" if error.lineno else ""
+        raise _failed(name, f"{path} does not parse: {error.msg}{line}.") from None
     except InputError as error:
         raise _failed(name, f"{path}{where(error)}: {error}") from None
     except (Exception, SystemExit) as error:  # whatever a user's file may raise
@@ -138,12 +135,3 @@ def _module(path: Path, name: str) -> ModuleType:
 def _failed(name: str, message: str) -> InputError:
     sys.modules.pop(name, None)
     return InputError(message)
-
-
-@contextmanager
-def _on_the_path(folder: Path) -> Iterator[None]:
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))

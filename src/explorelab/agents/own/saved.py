@@ -11,7 +11,8 @@ import numpy as np
 
 from explorelab.agents.agent_names import parsed
 from explorelab.agents.factors import Agent
-from explorelab.agents.own.model_file import digest, place_of
+from explorelab.agents.own.model_file import place_of
+from explorelab.agents.own.neighbours import digest
 from explorelab.agents.registry import AGENTS, OWN, agent_named, parts_of_name
 from explorelab.agents.rules.habits import HABITS
 from explorelab.errors import InputError

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from explorelab.agents.factors import Agent
-from explorelab.agents.own.model_file import digest
+from explorelab.agents.own.neighbours import digest
 from explorelab.agents.registry import AGENTS, agent_named
 from explorelab.errors import InputError, NotSentError
 
