@@ -109,6 +109,9 @@ class Learner:
     replay: Callable[[Params, int, Told], AnyBelief] | None = None
     """The belief (its `mean` and `sd`) before every trial of a block whose choices are known, all at once: the same numbers
     as from `update`, but cheaper to differentiate. None to use `update` trial by trial."""
+    after: Callable[[Params, int, Told, int], AnyBelief] | None = None
+    """The belief after a block whose choices are known, with room until a time, all at once: the same numbers as from
+    `update`, to rounding. None to use `update` trial by trial."""
     places: bool = False
     """Whether it needs the distances between arms whatever the prior."""
 

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Int
 
 from explorelab.agents import step as steps
-from explorelab.agents.factors import Available, Chance, Learner, Params, Rule, Value
+from explorelab.agents.factors import Available, Chance, Learner, Params, Rule, Told, Value
 
 ENDLESS = 2**30
 """A horizon that no block reaches: how much room a belief needs at a time does not depend on the horizon."""
@@ -96,3 +97,16 @@ def learned(rule: Rule, ready: Params, playing: Playing, available: Available, s
     decided = steps.decides(playing.bound, available) & seen.observed
     bound = steps.bound_to(rule.commitment, ready, playing.belief, playing.bound, decided, seen.goal)
     return Playing(belief, steps.counted(bound, decided, seen.observed & (seen.arm == seen.goal)))
+
+
+def after(rule: Rule, ready: Params, n_arms: int, available: Available, seen: Seen, until: int) -> Playing:
+    """The state after the trials of a block (their leading axis), with room until that time."""
+    if rule.learner.after is not None and not steps.binds(rule.commitment):
+        told = Told(jnp.maximum(seen.arm, 0), seen.reward, seen.observed)
+        return Playing(rule.learner.after(ready, n_arms, told, until), steps.unbound())
+
+    def trial(playing: Playing, now: tuple[Available, Seen]) -> tuple[Playing, None]:
+        return learned(rule, ready, playing, *now), None
+
+    first = with_room(rule, ready, begun(rule, ready, n_arms), until)
+    return lax.scan(trial, first, (available, seen))[0]

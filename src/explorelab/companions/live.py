@@ -239,8 +239,7 @@ class Companion:
         if key not in self._thought:
             with jax.enable_x64(True):
                 now = np.int32(self.past.t), np.int32(self.past.position), available
-                found = compiled.log_probs(self.scene.model, self.posterior.points, *now)
-                self._thought[key] = np.asarray(found)
+                self._thought[key] = compiled.log_probs(self.scene.model, self.posterior.points, *now)
         return self._thought[key]
 
     def _inside(self, z: np.ndarray) -> np.ndarray:

@@ -126,6 +126,9 @@ def renewed(scene: Scene, posterior: Posterior, past: Past, settings: Settings) 
     arrays = arrays_of(past, scene.model.rule.learner, scene.model.n_arms)
     with single_threaded_algebra():
         z, log_weight, centre = METHODS[settings.method](scene, posterior, arrays, settings)
+    # A point that cannot be weighs nothing, but what it foretells may be no number, which would count all the same.
+    possible = np.isfinite(log_weight).any(axis=1)
+    z = np.where(possible[:, None], z, z[np.argmax(log_weight.max(axis=1))])
     now = len(past.blocks) - 1
     block = jax.tree.map(lambda x: x[now], arrays.blocks)
     room = room_for(scene.model.rule.learner, scene.model.n_arms, max(past.t - 1, 1))

@@ -160,8 +160,8 @@ class ReplayedBelief(NamedTuple):
     plays: Float[Array, "trial arm"]
 
 
-def replay_rows(params: Params, n_arms: int, told: Told) -> ReplayedBelief:
-    """The belief before every trial: given the choices, the rows take one Cholesky factor and one triangular solve.
+def _rows_at_once(params: Params, n_arms: int, told: Told) -> tuple[Float[Array, "trial arm"], Float[Array, "trial one"]]:
+    """The row of every trial, and what its reward adds to the mean along it: a Cholesky factor and a triangular solve.
 
     Unobserved trials are made independent of everything, so that their rows are zero.
     """
@@ -171,7 +171,13 @@ def replay_rows(params: Params, n_arms: int, told: Told) -> ReplayedBelief:
     gram = cross[:, told.arm] * seen + jnp.diag(jnp.where(told.observed, params["noise_var"], 1.0))
     surprise = (told.reward - mean[told.arm]) * seen
     solved = solve_triangular(jnp.linalg.cholesky(gram), jnp.column_stack([cross, surprise]), lower=True)
-    rows, news = solved[:, :-1], solved[:, -1:]
+    return solved[:, :-1], solved[:, -1:]
+
+
+def replay_rows(params: Params, n_arms: int, told: Told) -> ReplayedBelief:
+    """The belief before every trial."""
+    cov, mean = params["prior_cov"], _prior_mean(params, n_arms)
+    rows, news = _rows_at_once(params, n_arms, told)
     var = jnp.diag(cov) - before_each(rows**2)
     # The square root of a variance that rounding took to zero has no derivative.
     positive = var > 0
@@ -181,6 +187,24 @@ def replay_rows(params: Params, n_arms: int, told: Told) -> ReplayedBelief:
         sd=jnp.where(positive, jnp.sqrt(jnp.where(positive, var, 1.0)), 0.0),
         plays=before_each(chosen.astype(cov.dtype)),
     )
+
+
+def after_rows(params: Params, n_arms: int, told: Told, until: int) -> CorrelatedBelief:
+    """The belief after the block, with room until that time."""
+    rows, news = _rows_at_once(params, n_arms, told)
+    # Rows of trials that taught something come first, in the order of the trials.
+    order = jnp.argsort(~told.observed, stable=True)
+    most = _rooms(n_arms)[-1]
+    n = min(rows.shape[0], until, most) if until <= most else rows.shape[0]
+    cov = params["prior_cov"]
+    belief = CorrelatedBelief(
+        mean=_prior_mean(params, n_arms) + (rows * news).sum(0),
+        var=jnp.maximum(jnp.diag(cov) - (rows**2).sum(0), 0),
+        rows=rows[order][:n],
+        arms=jnp.where(told.observed, told.arm, -1)[order][:n].astype(jnp.int32),
+        n_seen=told.observed.sum(dtype=jnp.int32),
+    )
+    return resize_rows(params, belief, until)
 
 
 def init_root(params: Params, n_arms: int) -> RootBelief:
@@ -235,6 +259,7 @@ def correlated(kernel: str | None) -> Learner:
         resize=resize_rows,
         seen=plays_of,
         replay=replay_rows,
+        after=after_rows,
     )
 
 

@@ -124,18 +124,23 @@ def remember(params: Params, memory: Memory, arm: Int[Array, ""], reward: Float[
 
 def memories(params: Params, n_arms: int, told: Told) -> Memory:
     """The memory before every trial of a block whose choices are known."""
+    return _remembered(params, n_arms, told)[1]
+
+
+def _remembered(params: Params, n_arms: int, told: Told) -> tuple[Memory, Memory]:
+    """The memory after a block, and before each of its trials."""
 
     def trial(memory: Memory, seen: Told) -> tuple[Memory, Memory]:
         after = remember(params, memory, jnp.maximum(seen.arm, 0), seen.reward)
         return Memory(*(jnp.where(seen.observed, new, old) for new, old in zip(after, memory, strict=True))), memory
 
-    return lax.scan(trial, nothing_yet(params, n_arms), told)[1]
+    return lax.scan(trial, nothing_yet(params, n_arms), told)
 
 
 @cache
 def remembering(learner: Learner) -> Learner:
     """The learner with a memory; cached, so that agents built twice are the same constant to `jit`."""
-    replay_inner = learner.replay
+    replay_inner, after_inner = learner.replay, learner.after
 
     def prepare(params: Params, distances: Float[Array, "arm arm"] | None) -> Params:
         assert distances is not None  # checked at the door, where the error can name the task
@@ -161,6 +166,10 @@ def remembering(learner: Learner) -> Learner:
         assert replay_inner is not None
         return RememberingBelief(replay_inner(params, n_arms, told), memories(params, n_arms, told))
 
+    def after(params: Params, n_arms: int, told: Told, until: int) -> RememberingBelief:
+        assert after_inner is not None
+        return RememberingBelief(after_inner(params, n_arms, told, until), _remembered(params, n_arms, told)[0])
+
     return Learner(
         name=f"remembering-{learner.name}",
         prepare=prepare,
@@ -170,5 +179,6 @@ def remembering(learner: Learner) -> Learner:
         resize=resize,
         seen=seen,
         replay=None if replay_inner is None else replay,
+        after=None if after_inner is None else after,
         places=True,
     )

@@ -144,6 +144,5 @@ def resampled(weight: np.ndarray, n: int) -> np.ndarray:
 def _after(rule: Rule, n_arms: int, room: int, params: Params, ways: Ways, block: Block) -> tuple[Params, Playing]:
     """Somebody with these parameters after a block's trials; those that fill the arrays up teach nothing."""
     ready = prepared(rule, params, ways)
-    start = playing.with_room(rule, ready, playing.begun(rule, ready, n_arms), room)
-    told = block.available, Seen(block.arm, block.arm, block.reward, block.observed)
-    return ready, jax.lax.scan(lambda now, each: (playing.learned(rule, ready, now, *each), None), start, told)[0]
+    seen = Seen(block.arm, block.arm, block.reward, block.observed)
+    return ready, playing.after(rule, ready, n_arms, block.available, seen, room)

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Array, Float
 
 from explorelab.agents import playing
-from explorelab.agents.factors import Params, prepared
+from explorelab.agents.factors import AnyArray, Params, prepared
 from explorelab.agents.playing import Playing, Seen
 from explorelab.companions.scene import Numbers
 from explorelab.fitting.likelihood import Block, log_likelihoods, replay
@@ -26,30 +27,65 @@ from explorelab.fitting.spaces import natural
 type Z = Float[Array, " parameter"]
 
 
+MOST_AT_ONCE = 128
+"""Points in one call. Arrays of more than 32 MB, which 512 points with 100 correlated arms fill, are taken from the
+operating system and given back at every step, which takes four times as long as the arithmetic."""
+
+
+class Part(NamedTuple):
+    """Some of the points, in the middle of a block."""
+
+    own: Params
+    """What is ready for the rule and differs between points."""
+    playing: Playing
+    """What each believes."""
+
+
 class Points(NamedTuple):
     """Points in standard units, their parameters, and what each believes in the middle of a block."""
 
     z: Float[Array, "point parameter"]
-    own: Params
-    """What is ready for the rule and differs between points."""
     same: Params
-    """What is ready and does not, such as the distances between arms: kept once."""
-    playing: Playing
+    """What is ready and does not differ between points, such as the distances between arms: kept once."""
+    parts: tuple[Part, ...]
 
     @property
     def ready(self) -> Params:
         """All that is ready, one of each for every point."""
         n = self.z.shape[0]
-        return {**self.own, **jax.tree.map(lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), self.same)}
+        return {**self._whole().own, **jax.tree.map(lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), self.same)}
+
+    @property
+    def playing(self) -> Playing:
+        """What each believes."""
+        return self._whole().playing
+
+    def _whole(self) -> Part:
+        if len(self.parts) == 1:
+            return self.parts[0]
+        return jax.tree.map(lambda *each: jnp.concatenate(each), *self.parts)
 
     def taken(self, at: Any) -> Points:
         """Only these points."""
-        z, own, now = jax.tree.map(lambda x: x[at], (self.z, self.own, self.playing))
-        return Points(z, own, self.same, now)
+        return Points(self.z[at], self.same, (jax.tree.map(lambda x: x[at], self._whole()),))
+
+    def moved(self, told: Callable[[Params, Part], Playing]) -> Points:
+        """The same points with other beliefs, by a compiled program for what is the same and one part of them."""
+        return self._replace(parts=tuple(part._replace(playing=told(self.same, part)) for part in self.parts))
 
     def each[Result](self, told: Callable[[Params, Playing], Result]) -> Result:
         """Of every point, from what is ready and what it believes; for compiled programs."""
-        return jax.vmap(lambda own, now: told({**self.same, **own}, now))(self.own, self.playing)
+        return of_each(self.same, self._whole(), told)
+
+
+def of_each[Result](same: Params, part: Part, told: Callable[[Params, Playing], Result]) -> Result:
+    """Of every point of a part, from what is ready and what it believes; for compiled programs."""
+    return jax.vmap(lambda own, now: told({**same, **own}, now))(part.own, part.playing)
+
+
+def _in_parts(z: Any) -> list[Any]:
+    """The points in as few parts as there may be, of sizes that differ by one at most."""
+    return np.array_split(z, max(-(-len(z) // MOST_AT_ONCE), 1))
 
 
 def parameters(model: Model, numbers: Numbers, z: Z) -> Params:
@@ -72,17 +108,19 @@ def _split(model: Model, numbers: Numbers, ready: Params) -> tuple[Params, Param
     return {name: ready[name] for name in own}, {name: ready[name] for name in ready.keys() - own}
 
 
-@partial(jax.jit, static_argnames="model")
-def begun(model: Model, numbers: Numbers, z: Float[Array, "point parameter"]) -> Points:
+def begun(model: Model, numbers: Numbers, z: Float[AnyArray, "point parameter"]) -> Points:
     """Every point before the first trial of a block."""
+    made = [_begun_at(model, numbers, part) for part in _in_parts(z)]
+    return Points(z, made[0][0], tuple(part for _, part in made))
 
-    def one(z: Z) -> tuple[Params, Playing]:
+
+@partial(jax.jit, static_argnames="model")
+def _begun_at(model: Model, numbers: Numbers, z: Float[Array, "point parameter"]) -> tuple[Params, Part]:
+    def one(z: Z) -> Part:
         ready, now = _begun(model, numbers, z)
-        return _split(model, numbers, ready)[0], now
+        return Part(_split(model, numbers, ready)[0], now)
 
-    same = _split(model, numbers, _begun(model, numbers, z[0])[0])[1]
-    own, now = jax.vmap(one)(z)
-    return Points(z, own, same, now)
+    return _split(model, numbers, _begun(model, numbers, z[0])[0])[1], jax.vmap(one)(z)
 
 
 # What a program only hands on is copied: it returns what is new, and the rest is put together outside.
@@ -90,48 +128,51 @@ def begun(model: Model, numbers: Numbers, z: Float[Array, "point parameter"]) ->
 
 def with_room(model: Model, points: Points, until: int) -> Points:
     """The same points with room for what they learn until that time."""
-    return points._replace(playing=_with_room(model, points, until))
+    return points.moved(lambda same, part: _with_room(model, same, part, until))
 
 
 @partial(jax.jit, static_argnames=("model", "until"))
-def _with_room(model: Model, points: Points, until: int) -> Playing:
-    return points.each(lambda ready, now: playing.with_room(model.rule, ready, now, until))
+def _with_room(model: Model, same: Params, part: Part, until: int) -> Playing:
+    return of_each(same, part, lambda ready, now: playing.with_room(model.rule, ready, now, until))
+
+
+def log_probs(model: Model, points: Points, t: Any, position: Any, available: Any) -> Float[np.ndarray, "point arm"]:
+    """Log-probability of every arm on the next trial, at every point."""
+    return np.concatenate([_log_probs(model, points.same, part, t, position, available) for part in points.parts])
 
 
 @partial(jax.jit, static_argnames="model")
-def log_probs(model: Model, points: Points, t: Any, position: Any, available: Any) -> Float[Array, "point arm"]:
-    """Log-probability of every arm on the next trial, at every point."""
-    return points.each(lambda ready, now: playing.log_probs(model.rule, ready, now, t, position, available))
+def _log_probs(model: Model, same: Params, part: Part, t: Any, position: Any, available: Any) -> Float[Array, "point arm"]:
+    return of_each(same, part, lambda ready, now: playing.log_probs(model.rule, ready, now, t, position, available))
 
 
 def learned(model: Model, points: Points, available: Any, seen: Seen) -> Points:
     """Every point after the trial."""
-    return points._replace(playing=_learned(model, points, available, seen))
+    return points.moved(lambda same, part: _learned(model, same, part, available, seen))
 
 
 @partial(jax.jit, static_argnames="model")
-def _learned(model: Model, points: Points, available: Any, seen: Seen) -> Playing:
-    return points.each(lambda ready, now: playing.learned(model.rule, ready, now, available, seen))
+def _learned(model: Model, same: Params, part: Part, available: Any, seen: Seen) -> Playing:
+    return of_each(same, part, lambda ready, now: playing.learned(model.rule, ready, now, available, seen))
+
+
+def caught_up(model: Model, numbers: Numbers, z: Float[AnyArray, "point parameter"], block: Block, until: int) -> Points:
+    """New points in the middle of a block, having learned what the person saw in it."""
+    made = [_caught_up(model, numbers, part, block, until) for part in _in_parts(z)]
+    return Points(z, made[0][0], tuple(part for _, part in made))
 
 
 @partial(jax.jit, static_argnames=("model", "until"))
-def caught_up(model: Model, numbers: Numbers, z: Float[Array, "point parameter"], block: Block, until: int) -> Points:
-    """New points in the middle of a block, having learned what the person saw in it."""
-
-    def one(z: Z) -> tuple[Params, Playing]:
-        ready, now = _begun(model, numbers, z)
-        now = playing.with_room(model.rule, ready, now, until)
-
-        def trial(now: Playing, seen: Any) -> tuple[Playing, None]:
-            available, seen = seen
-            return playing.learned(model.rule, ready, now, available, seen), None
-
+def _caught_up(
+    model: Model, numbers: Numbers, z: Float[Array, "point parameter"], block: Block, until: int
+) -> tuple[Params, Part]:
+    def one(z: Z) -> Part:
+        ready = prepared(model.rule, parameters(model, numbers, z), numbers.ways)
         seen = Seen(block.arm, block.arm, block.reward, block.observed)
-        return _split(model, numbers, ready)[0], lax.scan(trial, now, (block.available, seen))[0]
+        now = playing.after(model.rule, ready, model.n_arms, block.available, seen, until)
+        return Part(_split(model, numbers, ready)[0], now)
 
-    same = _split(model, numbers, _begun(model, numbers, z[0])[0])[1]
-    own, now = lax.map(one, z)
-    return Points(z, own, same, now)
+    return _split(model, numbers, _begun(model, numbers, z[0])[0])[1], lax.map(one, z)
 
 
 @partial(jax.jit, static_argnames="model")
