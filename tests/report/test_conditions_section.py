@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +16,15 @@ import xarray as xr
 from typer.testing import CliRunner
 
 import explorelab as xl
+from explorelab.choices.conditions import BETWEEN, Condition, Sorted
 from explorelab.choices.table import Choices
 from explorelab.choices.writing import write_choices
 from explorelab.cli.app import app
 from explorelab.errors import InputError
 from explorelab.fitting.effects.effects_table import effects
+from explorelab.fitting.effects.formulas import columns_with
 from explorelab.report.make import write_report
+from explorelab.report.sections.condition_parameters import effects_option
 from tests.report.test_report import Page
 from tests.support.conditions import AGENT, in_conditions
 
@@ -211,3 +217,25 @@ def test_formulas_without_an_intercept_are_told_by_their_differences() -> None:
     means = pd.DataFrame({"parameter": ["x", "x", "y"], "natural_is": ["value", "difference", "ratio"]})
     rows = _differences(table, means)
     assert rows[["parameter", "natural_is"]].to_numpy().tolist() == [["y", "ratio"], ["x", "difference"]]
+
+
+NAMES = {
+    "group": '--effects "temperature ~ group"',
+    "per cent (%)": "--effects 'temperature ~ `per cent (%)`'",
+    'it\'s "odd"': """--effects 'temperature ~ `it'"'"'s "odd"`'""",
+    "two\nlines": '--effects "temperature ~ group"',
+    "back`tick": '--effects "temperature ~ group"',
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_option_that_a_report_suggests_can_be_pasted(name: str) -> None:
+    """A shell hands it on as one word, and it names the column."""
+    columns = Sorted((Condition(name, ("a", "b"), np.array([0, 1]), BETWEEN),))
+    results: Any = SimpleNamespace(columns=columns, parameters={"temperature": None})
+    option = effects_option(results)
+    assert option == NAMES[name]
+    told = shlex.split(option)[1]
+    if name in told:
+        table = pd.DataFrame({name: ["a", "b", "a", "b"]})
+        assert columns_with("temperature", told.partition("~")[2].strip(), table, table).shape == (4, 2)

@@ -12,8 +12,8 @@ from explorelab.agents.builder_docs import summary_of
 from explorelab.agents.registry import parts_of_name, source_of, split_name
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError
-from explorelab.fitting.fit_people import check_likelihood
 from explorelab.fitting.model import prepare
+from explorelab.fitting.search.likelihood_checks import check_likelihood
 from explorelab.plots.words import with_paper_named
 
 PLACED = ("random-choice", "win-stay-lose-shift", "kalman-ucb", "stochastic-ucl:length_scale=0", "stochastic-ucl")

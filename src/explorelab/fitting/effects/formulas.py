@@ -128,7 +128,8 @@ def columns_with(parameter: str, right: str, table: pd.DataFrame, other: pd.Data
 
 def _check_calls(formula: str) -> None:
     """Raise if a formula does more than name columns and call known functions."""
-    code = re.sub(r"\"[^\"]*\"|'[^']*'", "''", formula)
+    # What stands between quotes or backticks is a level's or a column's name.
+    code = re.sub(r"`[^`]*[^`\s][^`]*`|\"[^\"]*\"|'[^']*'", lambda name: "`c`" if name[0][0] == "`" else "''", formula)
     called = [name for name in re.findall(r"([\w.]*)\s*\(", code) if name and name not in FUNCTIONS]
     odd = re.search(r"[{}@;]|__|\blambda\b|\bimport\b|[\])]\s*\(|\[", code)
     if called or odd:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import numpy as np
 import pandas as pd
 
 from explorelab._support.counted import counted
+from explorelab.choices.conditions import Condition
 from explorelab.fitting.effects.effects_table import CHANGES, in_natural_units
 from explorelab.fitting.effects.formulas import parsed
 from explorelab.plots.words import fixed, interval, joined, name_of, named, plain
@@ -123,6 +125,25 @@ def parameter_table(found: Analysis, results: ConditionResults) -> list[Table]:
     if several:
         caption += "; intervals without 0 only, all are in table_condition_differences.csv"
     return [Table(caption, heads, rows, (0, 1, 6))]
+
+
+def effects_option(results: ConditionResults) -> str:
+    """An example of an option for these conditions, to be pasted into a shell as it stands."""
+    names = [_in_formula(each) for each in results.columns.conditions]
+    names = [name for name in names if name] or ["group"]
+    parameter = "temperature" if "temperature" in results.parameters else next(iter(results.parameters))
+    formula = f"{parameter} ~ {' + '.join(names)}"
+    # Between double quotes, a shell would run what stands between backticks.
+    return f"--effects {shlex.quote(formula)}" if "`" in formula else f'--effects "{formula}"'
+
+
+def _in_formula(condition: Condition) -> str:
+    """The condition as a formula names it; empty if none can."""
+    name = condition.name
+    if not name.isidentifier():
+        name = "" if "`" in name or not name.isprintable() else f"`{name}`"
+    numeric = all(level.replace(".", "", 1).replace("-", "", 1).isdigit() for level in condition.levels)
+    return f"C({name})" if numeric and name else name
 
 
 def _natural(results: ConditionResults, parameter: str, value: float, is_value: bool) -> float:

@@ -20,7 +20,12 @@ from explorelab.plots.words import counted, interval, joined, plain, probability
 from explorelab.report.analysis import Analysis
 from explorelab.report.condition_results import REGRET, ConditionResults
 from explorelab.report.section import Picture, Section, left_out
-from explorelab.report.sections.condition_parameters import parameter_contrasts, parameter_table, parameters_told
+from explorelab.report.sections.condition_parameters import (
+    effects_option,
+    parameter_contrasts,
+    parameter_table,
+    parameters_told,
+)
 from explorelab.report.sections.condition_tables import (
     condition_files,
     frequency_tables,
@@ -259,19 +264,8 @@ def _on_parameters(found: Analysis, results: ConditionResults) -> str:
     return (
         f"Parameters by condition are from MAP fits of {found.main}{cells}. Such estimates are {weak}. Effects estimated "
         "together with everyone's parameters use the choices better: repeat the report with "
-        f'--effects "{_formula(results)}".'
+        f"{effects_option(results)}."
     )
-
-
-def _formula(results: ConditionResults) -> str:
-    """An example of a formula for these conditions."""
-    names = [each.name if not _numeric(each) else f"C({each.name})" for each in results.columns.conditions]
-    name = "temperature" if "temperature" in results.parameters else next(iter(results.parameters))
-    return f"{name} ~ {' + '.join(names)}"
-
-
-def _numeric(condition: Condition) -> bool:
-    return all(level.replace(".", "", 1).replace("-", "", 1).isdigit() for level in condition.levels)
 
 
 def _unadjusted(results: ConditionResults) -> str:

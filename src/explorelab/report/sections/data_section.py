@@ -200,10 +200,23 @@ def _conditions(found: Analysis) -> list[Table]:
         else:
             kinds = np.unique(np.asarray(values).astype(str))
             same = len(kinds) == 1 or name in found.columns.constant
-            words = f"{kinds[-1]} everywhere" if same else f"{whole(len(kinds))} values, such as {kinds[0]}"
+            words = _constant(values) if same else f"{whole(len(kinds))} values, such as {kinds[0]}"
             rows.append((name, "constant" if same else "labels", words))
     caption = "Conditions (with people and blocks at each level) and other columns"
     return [Table(caption, ("column", "is", "values"), rows, (0, 1, 2))] if rows else []
+
+
+def _constant(values: np.ndarray) -> str:
+    """The one value of a column, and in how many blocks it is missing."""
+    missing = pd.isna(pd.Series(values)).to_numpy() | (np.asarray(values).astype(str) == "")
+    if missing.all():
+        return "missing everywhere"
+    value = np.asarray(values)[~missing][0]
+    return (
+        f"{value} but for {counted(int(missing.sum()), 'block')} where it is missing"
+        if missing.any()
+        else f"{value} everywhere"
+    )
 
 
 def _level_counts(choices: Choices, condition: Condition) -> str:
