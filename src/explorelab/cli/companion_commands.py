@@ -70,7 +70,12 @@ def assess(
 def forecast(
     data: Data,
     task: Task = None,
-    agent: Annotated[str, typer.Option(help=f"Agent that models people: {NAMED}.")] = "roving-ucl",
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Agent that models people: {NAMED}. Default: roving-ucl, or restless-kalman+stay+lapse without places."
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds of people; the group is learned outside each.")] = 10,
     points: Annotated[
         int, typer.Option(help="Number of points from the group, and from around each of several posteriors of a person.")
@@ -97,7 +102,7 @@ def forecast(
     choices = read_choices(data, task)
     how: dict[str, Any] = {"n_folds": folds, "n_points": points, "n_starts": starts, "seed": seed}
     with shared_work(work, "forecast", csv or figure) as how_done:
-        found = run(choices, one_agent(agent), **how, **how_done)
+        found = run(choices, None if agent is None else one_agent(agent), **how, **how_done)
     if csv is not None:
         table = found[[name for name in found.data_vars if found[name].dims == ("participant",)]].to_dataframe()
         write_whole(csv, lambda path: table.reset_index().to_csv(path, index=False, float_format=DIGITS))

@@ -35,12 +35,15 @@ from explorelab.fitting.likelihood import blocks_of
 from explorelab.fitting.search.batches import single_threaded_algebra
 from explorelab.fitting.search.best import rows_of_each
 
+IN_SPACE, WITHOUT_PLACES = "roving-ucl", "restless-kalman+stay+lapse"
+"""Agents of forecasts if none is named. The second holds for means that stay and for means that change."""
+
 
 @door
 @long_work
 def forecast(
     choices: Choices,
-    agent: str | Agent = "roving-ucl",
+    agent: str | Agent | None = None,
     *,
     n_folds: int = 10,
     free: Sequence[str] | None = None,
@@ -71,7 +74,7 @@ def forecast(
     choices
         People's choices.
     agent
-        Agent or its name.
+        Agent or its name; by default "roving-ucl" or, where arms have no places, "restless-kalman+stay+lapse".
     n_folds
         Number of folds; the group of a fold is learned by empirical Bayes from everyone outside it.
     free, fixed, space
@@ -92,6 +95,7 @@ def forecast(
     """
     check_choices(choices)
     choices = informative(choices)
+    agent = usual_agent(choices) if agent is None else agent
     n_people = choices.n_participants
     n_folds = checks.whole("n_folds", n_folds, at_least=2, at_most=checks.MANY)
     if n_people - -(-n_people // min(n_folds, n_people)) < 2:
@@ -117,6 +121,11 @@ def forecast(
         "converged": int(settled),
     }
     return _result(choices, told, table, fold, attrs)
+
+
+def usual_agent(choices: Choices) -> str:
+    """The agent that foretells people's choices best, as far as is known, of those that can play where they did."""
+    return IN_SPACE if choices.layout.places is not None else WITHOUT_PLACES
 
 
 def _told(
