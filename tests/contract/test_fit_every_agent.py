@@ -14,8 +14,9 @@ from explorelab.errors import InputError
 from explorelab.fitting.bayes.beginning import starting
 from explorelab.fitting.bayes.emulated_chains import EmulatedChains
 from explorelab.fitting.bayes.nuts import Settings
-from explorelab.fitting.fit_people import check_likelihood, fit
+from explorelab.fitting.fit_people import fit
 from explorelab.fitting.model import prepare
+from explorelab.fitting.search.likelihood_checks import check_likelihood
 from explorelab.fitting.search.solve import predicted
 from explorelab.recovery.designs import blank_choices
 from explorelab.recovery.simulated_choices import simulate_choices

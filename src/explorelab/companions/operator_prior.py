@@ -40,10 +40,10 @@ from explorelab.companions.past import Past, arrays_of, checked_trial, past_bloc
 from explorelab.companions.sampling import points as compiled
 from explorelab.companions.scene import Group, Numbers
 from explorelab.errors import InputError
-from explorelab.fitting.fit_people import check_likelihood
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import Model
 from explorelab.fitting.results import on_natural_scale
+from explorelab.fitting.search.likelihood_checks import check_likelihood
 from explorelab.fitting.search.solve import limits
 from explorelab.fitting.spaces import Dimension, axes_of, origin_of, units_of
 

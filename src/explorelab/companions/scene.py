@@ -16,10 +16,11 @@ from explorelab.agents import Agent
 from explorelab.agents.factors import Params, Ways
 from explorelab.choices.table import NOWHERE, Choices, Layout
 from explorelab.errors import InputError
-from explorelab.fitting.fit_people import check_likelihood, load_fit
+from explorelab.fitting.fit_people import load_fit
 from explorelab.fitting.known import fitted_of, known_from_fit
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.objective import Model
+from explorelab.fitting.search.likelihood_checks import check_likelihood
 from explorelab.fitting.search.solve import limits
 from explorelab.fitting.spaces import Axis, Origin, Space
 from explorelab.tasks import Task

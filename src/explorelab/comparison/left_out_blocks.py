@@ -28,10 +28,11 @@ from explorelab.choices.table import Choices
 from explorelab.errors import InputError
 from explorelab.fitting.criteria import chance_nll, share_foreseen
 from explorelab.fitting.empirical_bayes import ONE_PERSON, fit_group
-from explorelab.fitting.fit_people import check_choices, check_likelihood, check_possible
+from explorelab.fitting.fit_people import check_choices, check_possible
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import as_tree, covariances, on_natural_scale, space_table
 from explorelab.fitting.search.best import fit_each
+from explorelab.fitting.search.likelihood_checks import check_likelihood
 from explorelab.fitting.search.solve import limits, predicted
 from explorelab.fitting.spaces import FieldValue
 

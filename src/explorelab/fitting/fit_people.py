@@ -27,7 +27,7 @@ from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import OF_A_GROUP, as_tree, estimates, space_table
 from explorelab.fitting.search.best import fit_each, rows_of_each
-from explorelab.fitting.search.solve import predicted
+from explorelab.fitting.search.likelihood_checks import check_likelihood
 from explorelab.fitting.spaces import FieldValue
 
 type Method = Literal["ml", "map", "em", "bayes", "nuts"]
@@ -219,47 +219,6 @@ def _first(choices: Choices, values: np.ndarray, bad: np.ndarray) -> str:
     who = f"participant {choices.participants[choices.participant[row]]}, block {choices.block[row]}, trial {trial + 1}"
     more = f" and {int(bad.sum()) - 1} more" if bad.sum() > 1 else ""
     return f"{values[row, trial]:g} ({who}{more})"
-
-
-def check_likelihood(choices: Choices, fitted: Fitted) -> None:
-    """Raise if the agent chooses with certainty, so that its likelihood is zero where people choose otherwise.
-
-    Also raise if its probabilities are counted from draws: a choice never drawn would count as impossible.
-    """
-    agent = fitted.agent
-    if not agent.rule.choice.exact:
-        raise InputError(
-            f"{agent.name} with correlated arms cannot be fitted: the probability that an arm is the best is known "
-            "only by counting draws. Fit it with independent arms (length_scale 0), or use kalman-thompson."
-        )
-    if agent.rule.choice.certain and _never(fitted, "lapse"):
-        how = f"{agent.name}, above 0" if "lapse" in agent.params else f"{agent.name}+lapse"
-        raise InputError(
-            f"{agent.name} always chooses the arm that looks best: a single other choice makes its likelihood zero. "
-            f"Let it lapse ({how}), or use a rule that chooses at random, such as stochastic-ucl."
-        )
-    if agent.rule.commitment.length is not None:
-        _check_commitment(choices, fitted)
-
-
-def _check_commitment(choices: Choices, fitted: Fitted) -> None:
-    """Raise if someone leaves an arm that the agent is bound to; no parameter affects when it is, so any point will do."""
-    centre = np.zeros((choices.n_rows, 1, len(fitted.space)))
-    possible = np.isfinite(predicted(fitted, np.arange(choices.n_rows), centre, progress=False)[:, 0])
-    if possible.all():
-        return
-    row = int(possible.argmin())
-    who, name = choices.participants[choices.participant[row]], fitted.agent.name
-    raise InputError(
-        f"{name} stays with an arm for several choices, but participant {who} does not (block {choices.block[row]}): its "
-        "likelihood is zero there, with or without habits. Use a rule that decides at every choice, such as stochastic-ucl."
-    )
-
-
-def _never(fitted: Fitted, parameter: str) -> bool:
-    """Whether the agent lacks the parameter, or holds it at 0."""
-    free = any(dimension.name == parameter for dimension in fitted.space)
-    return not free and float(fitted.data.fixed.get(parameter, 0.0)) == 0
 
 
 def check_possible(choices: Choices, fitted: Fitted, who: np.ndarray, log_likelihood: np.ndarray) -> None:

@@ -25,6 +25,7 @@ from explorelab.agents import Agent
 from explorelab.agents import step as steps
 from explorelab.agents.factors import AnyArray, AnyBelief, Params, Pytree, Rule, Ways, prepared
 from explorelab.agents.named.human import random_choice
+from explorelab.agents.own.trial import check_chosen
 from explorelab.choices.table import NOWHERE, Choices
 from explorelab.errors import InputError, unknown_name
 from explorelab.fitting.likelihood import positions
@@ -142,6 +143,7 @@ def simulate_choices(
 
     arm, reward = in_calls(call, _rows(many, kind, values), "simulating", progress)
     sampled = kind != NOTHING
+    check_chosen(built.agent.name, bool((arm < many.layout.n_arms).all()))
     return replace(
         many,
         arm=np.where(sampled, arm, NOWHERE).astype(np.int32),

@@ -20,6 +20,7 @@ from explorelab._support.door import door
 from explorelab._support.work.units import long_work
 from explorelab.agents.agent_names import agent_of, check_together, labelled
 from explorelab.agents.factors import Agent, AnyArray, Argument
+from explorelab.agents.own.trial import check_chosen
 from explorelab.agents.parameters import about, check_range
 from explorelab.agents.registry import assumes_noise
 from explorelab.errors import InputError, PrecisionWarning
@@ -140,6 +141,9 @@ def _alone(
     if note.warns:
         warnings.warn(note.text, PrecisionWarning, stacklevel=5)  # the caller of `simulate`, beyond its two doors
     results = _in_groups(agents, task, request, progress)
+    for each, result in zip(agents, results, strict=True):
+        made = np.asarray(result.mean["visits"]).reshape(-1, task.n_arms)[-1].sum()
+        check_chosen(each.name, bool(made > request.horizon * (1 - 1e-9)))
     return _dataset(agent, task, request, note.text, names, grid, results)
 
 

@@ -16,8 +16,8 @@ from explorelab._support import checks
 from explorelab._support.door import door
 from explorelab.agents import parameters as table
 from explorelab.agents.factors import Agent, Argument, Params, Rule
-from explorelab.agents.own.declared import GIVEN, check_same
-from explorelab.agents.own.parts import choice_of, learner_of, limit_of
+from explorelab.agents.own.declared import GIVEN, check_identifier, check_same
+from explorelab.agents.own.parts import choice_of, learner_of, limit_of, unforgiving
 from explorelab.agents.own.trial import try_out
 from explorelab.agents.parameters import UNIT, Parameter
 from explorelab.agents.registry import AGENTS, OWN
@@ -77,10 +77,12 @@ def agent(
     rows = _rows(name, [parameters] if isinstance(parameters, str) else parameters)
     given = {key: float(checks.scalar(f"{key} of {name}", value)) for key, value in (values or {}).items()}
     for key in given:
-        if not key.isidentifier():
-            raise InputError(f"values of {name} must have valid Python names, got {checks.shown(key)}.")
+        check_identifier(f"the name of a value of {name}", key, "first_guess")
     rule = Rule(
-        learner_of(learner), limit_of(limit), choice_of(choice), checks.one_of("commitment", commitment, COMMITMENTS)
+        learner_of(learner),
+        limit_of(limit),
+        unforgiving(choice_of(choice)),
+        checks.one_of("commitment", commitment, COMMITMENTS),
     )
     params = _typical(rows) | _in_range(rows, given)
     read = try_out(name, rule, params)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from keyword import iskeyword
 
 import numpy as np
 
@@ -113,8 +114,7 @@ def parameter(
     variance
         Whether it has the unit of squared rewards.
     """
-    if not name.isidentifier():
-        raise InputError(f"name must be a valid Python name, such as curiosity, got {checks.shown(name)}.")
+    check_identifier("name", name, "curiosity")
     if name in GIVEN:
         raise InputError(f"every agent is told {name} about its task: read params[{name!r}] without declaring it.")
     if name in PARAMETERS:
@@ -131,6 +131,12 @@ def parameter(
     row = Parameter(name, symbol, words, ALLOWED[scale], sought, variance=variance, meaning=meaning)
     declare(row)
     return row
+
+
+def check_identifier(what: str, name: str, example: str) -> None:
+    """Raise unless functions can be given an argument of this name."""
+    if not name.isidentifier() or iskeyword(name):
+        raise InputError(f"{what} must be a valid Python name, such as {example}, got {checks.shown(name)}.")
 
 
 def same(one: Parameter, other: Parameter) -> bool:

@@ -8,6 +8,7 @@ expected reward for each arm, or a tuple with a field `mean`. A limit is `(param
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -151,8 +152,11 @@ def _choice(function: Callable[..., Any]) -> ChoiceRule:
     def log_probs(params: Params, belief: AnyBelief, value: Value, moment: Moment, available: Available) -> Value:
         on_offer = jnp.ones(value.shape, bool) if available is None else available
         own = jnp.asarray(function(params, belief, value, moment, on_offer)).astype(value.dtype)
+        if available is None:
+            return own
         # A rule that does not look at what is on offer is one among the arms that are.
-        return own if available is None else choice.boltzmann(own, jnp.ones((), value.dtype), available)
+        among = choice.boltzmann(own, jnp.ones((), value.dtype), available)
+        return jnp.where(jnp.isnan(own).any(), jnp.nan, among)
 
     def draw(
         params: Params, belief: AnyBelief, value: Value, moment: Moment, available: Available, chance: Chance
@@ -160,6 +164,25 @@ def _choice(function: Callable[..., Any]) -> ChoiceRule:
         return choice.draw_from(log_probs(params, belief, value, moment, available), chance.uniform)
 
     return ChoiceRule(_name(function), log_probs, draw)
+
+
+@cache
+def unforgiving(rule: ChoiceRule) -> ChoiceRule:
+    """The same rule, but nothing is chosen where a value is not a number.
+
+    The package's rules take such values for equal. A user's learner or limit that fails must not pass for indifference.
+    """
+
+    def log_probs(params: Params, belief: AnyBelief, value: Value, moment: Moment, available: Available) -> Value:
+        return jnp.where(jnp.isnan(value).any(), jnp.nan, rule.log_probs(params, belief, value, moment, available))
+
+    def draw(
+        params: Params, belief: AnyBelief, value: Value, moment: Moment, available: Available, chance: Chance
+    ) -> Int[Array, ""]:
+        drawn = rule.draw(params, belief, value, moment, available, chance)
+        return jnp.where(jnp.isnan(value).any(), value.shape[0], drawn)
+
+    return replace(rule, log_probs=log_probs, draw=draw, scores=None)
 
 
 def _name(function: Callable[..., Any]) -> str:

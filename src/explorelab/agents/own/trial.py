@@ -69,6 +69,29 @@ class _Noted(Mapping[str, Any]):
         return len(self._values)
 
 
+def _handed_on(noted: _Noted) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """To a function that a user compiled with `jax.jit`: it is not known which parameters are read there, so all are."""
+    noted._read.update(noted)
+    return tuple(noted._values.values()), tuple(noted._values)
+
+
+jax.tree_util.register_pytree_node(
+    _Noted, _handed_on, lambda names, values: _Noted(dict(zip(names, values, strict=True)), set())
+)
+
+
+NO_NUMBERS = (
+    "look for a logarithm, root or power of a number below 0, a division by 0, or an exponential of a large number in its "
+    "learner, limit or choice rule"
+)
+
+
+def check_chosen(name: str, chosen: bool) -> None:
+    """Raise if the agent did not choose an arm every time, as its probabilities were not numbers."""
+    if not chosen:
+        raise InputError(f"{name} gives probabilities that are not numbers on some trial: {NO_NUMBERS}.")
+
+
 def try_out(name: str, rule: Rule, params: Params) -> frozenset[str]:
     """The names of the parameters that the rule reads; an error in one sentence if it cannot be simulated and fitted."""
     told = {"noise_var": NOISE_VAR, "horizon": float(N_TRIALS), "n_arms": float(N_ARMS), **params}
@@ -211,7 +234,7 @@ def _log_probs_and_slopes(rule: Rule, ways: Ways, free: Params, values: Params) 
         return _played(rule, ways, {**values, **free})
 
     # Backwards, as samplers differentiate: a branch that is not taken must be finite too.
-    return log_probs(free), jax.jacrev(log_probs)(free)
+    return log_probs(free), jax.jacrev(log_probs)(free) if free else {}
 
 
 def _played(rule: Rule, ways: Ways, params: Params) -> Any:

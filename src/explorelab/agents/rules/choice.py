@@ -100,10 +100,13 @@ def boltzmann(value: Value, temperature: Float[Array, ""], available: Available)
 
 
 def draw_from(log_probs: Value, uniform: Float[Array, ""]) -> Int[Array, ""]:
-    """The arm at which the cumulative probability first reaches `uniform`; never an arm of probability 0."""
+    """The arm at which the cumulative probability first reaches `uniform`; never an arm of probability 0.
+
+    One past the last arm if the probabilities are not numbers, so that whoever asked can tell.
+    """
     cumulative = jnp.cumsum(jnp.exp(log_probs))
     # Strictly below a share of the actual total, so that rounding in the sum cannot point past the last arm.
-    return (cumulative < uniform * cumulative[-1]).sum(dtype=jnp.int32)
+    return (~(cumulative >= uniform * cumulative[-1])).sum(dtype=jnp.int32)
 
 
 def _constant(params: Params, value: Value, moment: Moment, available: Available) -> Float[Array, ""]:

@@ -73,7 +73,7 @@ def _lapse(params: Params, belief: Belief, log_probs: Value, moment: Moment, ava
     # With a lapse of 0: the rule's own log-probability, however small, and the slope of the mixture there.
     unlapsed = own + lapse * jnp.expm1(jnp.minimum(log_even - own, _STEEPEST))
     mixed = jnp.where(lapse > 0, mixed, jnp.where(possible, unlapsed, -jnp.inf))
-    return jnp.where(allowed, mixed, -jnp.inf)
+    return jnp.where(allowed, jnp.where(jnp.isnan(log_probs), jnp.nan, mixed), -jnp.inf)
 
 
 _STEEPEST = 80.0

@@ -19,11 +19,12 @@ from explorelab.agents.registry import agent_named
 from explorelab.choices.table import Choices
 from explorelab.companions.scene import Group, Scene, scene_from
 from explorelab.fitting.empirical_bayes import group_from
-from explorelab.fitting.fit_people import check_likelihood, check_possible
+from explorelab.fitting.fit_people import check_possible
 from explorelab.fitting.model import Fitted, prepare
 from explorelab.fitting.results import on_natural_scale
 from explorelab.fitting.search.batches import single_threaded_algebra
 from explorelab.fitting.search.best import best_of_starts, rows_of_each, with_prior
+from explorelab.fitting.search.likelihood_checks import check_likelihood
 from explorelab.fitting.search.solve import limits
 from explorelab.fitting.spaces import Changes, standard
 

@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Int
 
 from explorelab.agents import playing
 from explorelab.agents.factors import Agent, Params, Rule, Value, Ways, prepared
+from explorelab.agents.own.trial import check_chosen
 from explorelab.agents.playing import Playing, Seen
 from explorelab.errors import InputError
 from explorelab.study.config.design import Study
@@ -55,7 +56,9 @@ class Mind:
         self._available = np.asarray(available)
         moment = np.int32(trial + 1), np.int32(position), self._available
         with jax.enable_x64(True):
-            return np.asarray(_probabilities(self._rule, self._params, self._now, *moment))
+            chances = np.asarray(_probabilities(self._rule, self._params, self._now, *moment))
+        check_chosen(self._agent.name, bool(np.isfinite(chances).all()))
+        return chances
 
     def learn(self, arm: int, reward: float, goal: int | None = None) -> None:
         """Learn the reward of a square, which is on the way to the `goal` if it is not the goal itself."""
