@@ -21,46 +21,56 @@ import numpy as np
 
 FILE = Path(__file__).with_suffix(".json")
 DOCS = Path(__file__).parents[1] / "docs"
-AGENTS = ("kalman-value", "kalman-ucb", "delta-rule")
+EXPECTED = 60
+"""What people expect of an arm not yet seen: as the paper's linear majority, they go on trying new squares."""
+AGENTS = (
+    f"kalman-value:prior_mean={EXPECTED}",
+    f"delta-rule:prior_mean={EXPECTED}",
+    f"restless-kalman:bonus=0:prior_mean={EXPECTED}:prior_var=225:decay_centre={EXPECTED}",
+)
+"""Whose learning slows down, whose never does, and who forgets."""
 PEOPLE = {
-    "prior_mean": (30.0, 8.0), "prior_var": (225.0, 0.5), "bonus": (1.0, 0.3), "temperature": (4.0, 0.4),
-    "learning_rate": (0.4, 0.8),
+    "prior_var": (225.0, 0.5), "temperature": (4.0, 0.4), "learning_rate": (0.4, 0.8), "drift_var": (25.0, 0.5),
+    "decay": (0.9, 0.5),
 }  # fmt: skip
-"""Typical value and standard deviation on the parameter's own scale: real, log, real, log, logit."""
+"""Typical value and standard deviation on the parameter's own scale: log, log, logit, log, logit."""
 CHOICES = 180
 """As in the paper: 90 on each of two landscapes."""
-HORIZONS = (90, 30, 15)
-ARMS = (2, 4, 8)
+HORIZONS = (90, 30)
+ARMS = (2, 4)
 SPREADS = (8.0, 20.0)
 """Standard deviation of means."""
-KEPT = (1.0, 0.9)
+KEPT = (1.0, 0.95)
 """Share of its distance from the centre that a mean keeps from trial to trial: 1 for means that do not change."""
-NOISE_SDS = (3.0, 12.0)
+NOISE_SDS = (5.0, 15.0)
 CENTRE = 30.0
-RUNGS = (16, 48, 144)
+RUNGS = (8, 24, 72)
 """Simulated people of each agent, in each round of the search."""
 SEARCH_SEED, CONFIRM_SEED = 1000, 2000
-CONFIRM = 400
+CONFIRM = 200
+STARTS = 2
 PUBLISHED = {"usual": 0.66, "optimised": 0.87}
 """Shares of people identified rightly by Valentin et al. (2024), eLife 13, e86224."""
 
 
-def family(arms: int, spread: float, kept: float, noise_sd: float):
-    """A task of the family: every block draws its own means."""
+FACTORS = ("horizon", "arms", "spread", "kept", "noise_sd")
+NEEDED = ("needed", "needed_low", "needed_high")
+
+
+def family(design: dict[str, Any]):
+    """The task of a design: every block draws its own means."""
     import explorelab as xl
 
-    steady = kept == 1.0
-    decay = 1 - 1e-9 if steady else kept
-    step = spread * np.sqrt(1 - decay**2)
-    return xl.tasks.restless(
-        arms, decay=decay, centre=CENTRE, diffusion_sd=step, noise_var=noise_sd**2, points=None, name="arms"
-    )
+    kept = 1 - 1e-9 if design["kept"] == 1.0 else design["kept"]
+    step = design["spread"] * np.sqrt(1 - kept**2)
+    name = f"{design['arms']} arms whose means {'stay' if design['kept'] == 1.0 else 'drift'}"
+    how = {"decay": kept, "centre": CENTRE, "diffusion_sd": step, "noise_var": design["noise_sd"] ** 2, "points": None}
+    return xl.tasks.restless(design["arms"], **how, name=name)
 
 
 def candidates() -> list[dict[str, Any]]:
     """Every design of the family."""
-    names = ("horizon", "arms", "spread", "kept", "noise_sd")
-    return [dict(zip(names, each, strict=True)) for each in product(HORIZONS, ARMS, SPREADS, KEPT, NOISE_SDS)]
+    return [dict(zip(FACTORS, each, strict=True)) for each in product(HORIZONS, ARMS, SPREADS, KEPT, NOISE_SDS)]
 
 
 def label(design: dict[str, Any]) -> str:
@@ -72,25 +82,33 @@ def label(design: dict[str, Any]) -> str:
     )
 
 
-def judged(designs: list[dict[str, Any]], n: int, seed: int, folder: Path) -> list[dict[str, Any]]:
-    """Every design with the share of people identified rightly."""
-    found = []
-    for horizon in sorted({each["horizon"] for each in designs}):
-        here = [each for each in designs if each["horizon"] == horizon]
-        tasks = {label(each): family(*(each[name] for name in ("arms", "spread", "kept", "noise_sd"))) for each in here}
-        result = planned(tasks, horizon, CHOICES // horizon, n, seed, folder / f"{n}-{seed}-{horizon}")
-        found += [{**each, **scores(result.isel(design=d))} for d, each in enumerate(here)]
-    return sorted(found, key=lambda each: -each["right"])
+def judged(designs: list[dict[str, Any]], n: int, seed: int) -> list[dict[str, Any]]:
+    """Every design with the share of people identified rightly, the best first."""
+    from explorelab.recovery.planning.plan_designs import PlannedDesign
+    from explorelab.recovery.planning.plan_people import population_of
+    from explorelab.recovery.planning.pooled_people import Pool, filled, judged_people
+
+    made = [PlannedDesign(label(each), (family(each),), each["horizon"], CHOICES // each["horizon"]) for each in designs]
+    crowds = [population_of(made[0].blank(1, seed), agent, None, own(agent)) for agent in AGENTS]
+    pools = [
+        Pool(judged_people, (design, crowd, AGENTS, "bic", "map", STARTS, seed), lambda found: False)
+        for design in made
+        for crowd in crowds
+    ]
+    found = iter(filled(pools, n, "search", None))
+    right = [[float((next(found).argmin(1) == g).mean()) for g in range(len(AGENTS))] for _ in made]
+    return sorted(
+        ({**each, "right": float(np.mean(of)), "of": of} for each, of in zip(designs, right, strict=True)),
+        key=lambda each: -each["right"],
+    )
 
 
-def planned(tasks, horizon: int, n_blocks: int, n: int, seed: int, folder: Path):
-    """The plan of these designs, with every person simulated."""
-    import explorelab as xl
+def own(agent: str) -> dict[str, tuple[float, float]]:
+    """What is given about the parameters that an agent has free."""
+    from explorelab.agents.agent_names import agent_of, parsed
 
-    return xl.plan(
-        tasks, agents=AGENTS, horizon=horizon, n_blocks=n_blocks, typical=PEOPLE, n_simulations=n, accuracy=0.001,
-        people=[4] if n < CONFIRM else None, n_starts=2, seed=seed, resume=folder,
-    )  # fmt: skip
+    free = set(agent_of(agent).free) - set(parsed(agent).fixed)
+    return {name: value for name, value in PEOPLE.items() if name in free}
 
 
 def scores(one) -> dict[str, Any]:
@@ -100,34 +118,37 @@ def scores(one) -> dict[str, Any]:
     return {"right": float(one["correct_all"]), **ends, "of": shares, "people": int(one["simulated"].sum())}
 
 
-def search(folder: Path) -> dict[str, Any]:
+def search() -> dict[str, Any]:
     """Successive halving, all designs on the same people."""
     rungs, left = [], candidates()
-    for number, n in enumerate(RUNGS):
-        found = judged(left, n, SEARCH_SEED, folder)
-        rungs.append(found)
+    for n in RUNGS:
+        found = judged(left, n, SEARCH_SEED)
+        rungs.append({"people": n, "designs": found})
         for each in found[:3]:
             print(f"{n} people: {each['right']:.3f} {label(each)}", flush=True)
-        many = max(2, len(found) // 3) if number else len(found) // 5
-        left = [{name: each[name] for name in ("horizon", "arms", "spread", "kept", "noise_sd")} for each in found[:many]]
-    return {"rungs": rungs, "winner": rungs[-1][0]}
+        left = [{name: each[name] for name in FACTORS} for each in found[: max(2, len(found) // 5)]]
+    return {"rungs": rungs, "winner": rungs[-1]["designs"][0]}
 
 
 def confirm(winner: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The winner, the paper's design and a usual one on people who had no part in the search."""
+    """The winner and the paper's design on people who had no part in the search."""
     import explorelab as xl
 
-    paper = {"the paper's, A and B": (xl.tasks.landscape("A"), xl.tasks.landscape("B"))}
     told = {}
     for name, tasks, horizon in (
-        ("paper", paper, 90),
-        ("found", {"found": family(*(winner[key] for key in ("arms", "spread", "kept", "noise_sd")))}, winner["horizon"]),
+        ("paper", (xl.tasks.landscape("A"), xl.tasks.landscape("B")), 90),
+        ("found", family(winner), winner["horizon"]),
     ):
-        result = planned(tasks, horizon, CHOICES // horizon, CONFIRM, CONFIRM_SEED, folder / f"confirm-{name}")
+        result = xl.plan(
+            {name: tasks}, agents=AGENTS, horizon=horizon, n_blocks=CHOICES // horizon, typical=PEOPLE,
+            n_simulations=CONFIRM, accuracy=0.001, n_starts=STARTS, seed=CONFIRM_SEED, resume=folder / name,
+        )  # fmt: skip
         one = result.isel(design=0)
         told[name] = {
             **scores(one), "confusion": one["confusion"].values.tolist(), "sentence": str(one["sentence"].item()),
-            "needed": [float(one[each]) for each in ("needed", "needed_low", "needed_high")],
+            "power": [[int(n), float(p), float(low), float(high)] for n, p, low, high in zip(
+                one["people"].values, *(one[each].values for each in ("power", "power_low", "power_high")), strict=True)],
+            "needed": [float(one[each]) if np.isfinite(one[each]) else None for each in NEEDED],
         }  # fmt: skip
         print(f"{name}: {told[name]['right']:.3f} ({told[name]['low']:.3f} to {told[name]['high']:.3f})", flush=True)
     return told
@@ -142,7 +163,7 @@ def main() -> None:
     given.parts.mkdir(exist_ok=True)
     told = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     if given.only in (None, "search"):
-        told["search"] = search(given.parts)
+        told["search"] = search()
     if given.only in (None, "confirm"):
         told["confirm"] = confirm(told["search"]["winner"], given.parts)
     FILE.write_text(json.dumps(told, indent=1) + os.linesep, encoding="utf-8")

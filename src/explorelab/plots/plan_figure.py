@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
+from matplotlib.ticker import NullLocator
 
 from explorelab.plots.style import GREY, PALETTE, Drawing
 
@@ -21,7 +22,7 @@ def draw_plan(result: xr.Dataset) -> Drawing:
     purpose = result.attrs["purpose"]
     axes = drawing.panel("power", TITLES[purpose], "people", "power", log="x", ylim=(0, 1.02))
     target = float(result.attrs["power"])
-    axes.axhline(target, color=GREY, lw=0.8, ls=(0, (1.5, 2)), zorder=0)
+    axes.axhline(target, color=GREY, lw=1.0, ls=(0, (4, 2)), zorder=1)
     shown = list(range(min(result.sizes["design"], MOST_DESIGNS)))
     for d in shown:
         _draw_design(drawing, result.isel(design=d), PALETTE[d], several=len(shown) > 1)
@@ -29,8 +30,9 @@ def draw_plan(result: xr.Dataset) -> Drawing:
     axes.set_xlim(low, high)
     ticks = [n for n in (4, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if low <= n <= high]
     axes.set_xticks(ticks, [str(n) for n in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_yticks(np.linspace(0, 1, 6), [f"{100 * p:.0f} %" for p in np.linspace(0, 1, 6)])
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=1 if _long(result, shown) else 2)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=1 if _long(result, shown) else 2)
     return drawing
 
 
@@ -39,7 +41,8 @@ def _draw_design(drawing: Drawing, one: xr.Dataset, colour: str, several: bool) 
     name, target = str(one["design"].item()), float(one.attrs["power"])
     tried = np.isfinite(one["power"].values)
     people, power, low, high = (one[each].values[tried] for each in ("people", "power", "power_low", "power_high"))
-    label = f"{name} ({one['n_choices'].item()} choices)"
+    choices = f"{one['n_choices'].item()} choices"
+    label = name if choices in name else f"{name} ({choices})"
     if "curve" in one:
         number = one["number"].values
         drawing.band("power", number, one["curve_low"].values, one["curve_high"].values, f"{name}, 95 %", color=colour)

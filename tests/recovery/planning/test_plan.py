@@ -17,6 +17,7 @@ from explorelab.recovery.planning.plan_designs import designs_of
 from explorelab.recovery.planning.plan_people import population_of
 from explorelab.recovery.planning.plan_summary import plan_summary
 from explorelab.recovery.planning.pooled_power import crossing, found_by_group, power_of, rank_correlations
+from tests.recovery.planning.test_power_curve import power_of_t_test
 
 pytestmark = pytest.mark.quick_programs
 
@@ -135,6 +136,18 @@ def test_the_power_of_an_effect_grows_with_people() -> None:
     assert (np.diff(found["curve"]) >= -1e-9).all()
     assert found["needed_low"] <= found["needed"] <= found["needed_high"]
     assert found["false_alarms"] < 0.5
+
+
+@pytest.mark.slow
+def test_where_a_parameter_is_known_almost_without_error_the_power_is_the_t_tests() -> None:
+    """With 600 choices, estimates have hardly any error: 34 people find a difference of one standard deviation in 80 %."""
+    how: dict[str, Any] = {"effect": "win_stay", "size": 1.0, "people": [34], "n_simulations": 150}
+    found = xl.plan(TASK, AGENT, horizon=600, typical=PEOPLE, **how, **PLAIN).isel(design=0)
+    by_formula = power_of_t_test(34, 1.0)
+    power, studies = found["power"].item(), found["studies"].item()
+    assert studies == 150
+    assert abs(power - by_formula) < 3 * np.sqrt(by_formula * (1 - by_formula) / studies)
+    assert found["false_alarms_low"] <= 0.05 <= found["false_alarms_high"]
 
 
 @pytest.mark.quick

@@ -22,6 +22,8 @@ STAGES = 6
 """Times that the curve is learned anew while the number is sought."""
 SHARE = 0.1
 """Studies of each, as a share of those asked for."""
+TURNS = 2
+"""Times that the power is told at most, if the number that was found turns out to be wrong."""
 FEW = 8
 """The least number of studies at a time."""
 FAR = 0.999
@@ -71,14 +73,14 @@ class Planned(NamedTuple):
     goal: Goal
 
 
+type Answered = tuple[list[list[Tried]], list[int], int]
+"""What was tried in each design, the answers, and the number of the first study whose people may be used again."""
+
+
 def powers(plan: Planned, at: list[int] | None, false_alarms: bool) -> list[EffectPower]:
     """Power in every design: at these numbers of people, or around the number that is needed."""
-    tried = _sought(plan) if at is None else _at_given(plan, at)
     goal = plan.goal
-    answers = [_needed(each, goal) for each in tried]
-    fresh = _seeking(goal) * STAGES if at is None else len(at) * goal.n_studies
-    if at is None:
-        tried = _simulated(plan, tried, [Wanted(d, n, fresh, goal.n_studies) for d, n in enumerate(answers)], "power")
+    tried, answers, fresh = _around_needed(plan) if at is None else _at_given(plan, at)
     alarms: list[list[Tried]] = [[] for _ in tried]
     if false_alarms and plan.effect.size:
         # The same people as in the studies of power, without the effect.
@@ -95,6 +97,28 @@ def _seeking(goal: Goal) -> int:
     return max(FEW, round(SHARE * goal.n_studies))
 
 
+def _around_needed(plan: Planned) -> Answered:
+    """Studies that find the number of people needed, and fresh ones there; again if it turns out to be another."""
+    goal, tried = plan.goal, _sought(plan)
+    answers, first = [_needed(each, goal) for each in tried], STAGES * _seeking(goal)
+    open_designs = list(range(len(tried)))
+    for turn in range(TURNS):
+        wanted = [Wanted(d, answers[d], first + turn * goal.n_studies, goal.n_studies) for d in open_designs]
+        tried = _simulated(plan, tried, wanted, "power" if not turn else "power, once more")
+        open_designs = [d for d in open_designs if not _holds(tried[d], answers[d], goal)]
+        if not open_designs or turn == TURNS - 1:
+            break
+        for d in open_designs:
+            answers[d] = _needed(tried[d], goal)
+    return tried, answers, first
+
+
+def _holds(tried: list[Tried], answer: int, goal: Goal) -> bool:
+    """Whether so many people may be the number needed, by all that was tried; or there is no nearer one to try."""
+    low, _, high = learned_curve(tried, goal.alpha, goal.target).required()
+    return bool(low <= answer <= high) or _needed(tried, goal) == answer
+
+
 def _sought(plan: Planned) -> list[list[Tried]]:
     """Studies that find the number of people needed."""
     goal, few = plan.goal, _seeking(plan.goal)
@@ -105,7 +129,7 @@ def _sought(plan: Planned) -> list[list[Tried]]:
     return tried
 
 
-def _at_given(plan: Planned, at: list[int]) -> list[list[Tried]]:
+def _at_given(plan: Planned, at: list[int]) -> Answered:
     """Studies at given numbers of people; where the power is clearly not the target, only a part of them."""
     goal, part = plan.goal, max(FEW, round(0.25 * plan.goal.n_studies))
     tried: list[list[Tried]] = [[] for _ in plan.designs]
@@ -119,7 +143,7 @@ def _at_given(plan: Planned, at: list[int]) -> list[list[Tried]]:
         ]
         if wanted:
             tried = _simulated(plan, tried, wanted, f"power, {done + more} of {goal.n_studies}")
-    return tried
+    return tried, [_needed(each, goal) for each in tried], len(at) * goal.n_studies
 
 
 def _is_open(tried: list[Tried], n: int, goal: Goal) -> bool:

@@ -25,8 +25,10 @@ from explorelab.regret.clusters import wilson
 
 N_CURVE = 60
 """Numbers of people at which a curve is told."""
-N_DEALT = {"recover": 1000, "agents": 200}
+N_DEALT = {"recover": 1000, "agents": 100}
 """Studies that are made up of the people of a pool."""
+LEAST_CORRELATED = 8
+"""Of fewer people, a correlation says nothing."""
 ENDS = ("low", "high")
 
 
@@ -113,7 +115,9 @@ def of_recovery(
     def succeeds(studies: Floats) -> np.ndarray:
         return rank_correlations(studies) >= at_least
 
-    found = [power_of(pool, sizes(len(pool), at), succeeds, N_DEALT["recover"], goal.seed) for pool in pools]
+    found = [
+        power_of(pool, sizes(len(pool), at, LEAST_CORRELATED), succeeds, N_DEALT["recover"], goal.seed) for pool in pools
+    ]
     rank = np.array([rank_correlations(pool[None])[0] for pool in pools])
     ends = [tuple(float(end[0]) for end in rank_interval(r[None], len(pool))) for r, pool in zip(rank, pools, strict=True)]
     covered = [float(((pool[:, 2] <= pool[:, 0]) & (pool[:, 0] <= pool[:, 3])).mean()) for pool in pools]

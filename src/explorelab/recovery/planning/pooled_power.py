@@ -37,9 +37,11 @@ class PowerAt(NamedTuple):
         return middle, low, high
 
 
-def sizes(n_people: int, at: Sequence[int] | None) -> list[int]:
-    """Numbers of people of whom a pool makes studies."""
-    return [n for n in (SIZES if at is None else at) if 2 * n <= n_people] or [max(2, n_people // 2)]
+def sizes(n_people: int, at: Sequence[int] | None, least: int = 4) -> list[int]:
+    """Numbers of people of whom a pool makes studies: those asked for, or usual ones of at least so many."""
+    return [n for n in ([n for n in SIZES if n >= least] if at is None else at) if 2 * n <= n_people] or [
+        max(2, n_people // 2)
+    ]
 
 
 def power_of(
