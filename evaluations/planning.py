@@ -1,7 +1,7 @@
 """A design that tells three agents apart better than the paper's own, with as many choices, found by successive halving.
 
     python -m evaluations.planning            # search, then confirm on other people, and write the page's table and figure
-    python -m evaluations.planning --only confirm    # or one step: search, confirm, page
+    python -m evaluations.planning --only paper    # or one step: search, paper, found, page
 
 People are those of `PEOPLE` in every design. Designs of few arms with drifting means (see `candidates`) compete on the same
 simulated people: all of them on a few, the best third on three times as many, and so on. The winner and the paper's
@@ -36,7 +36,7 @@ PEOPLE = {
 """Typical value and standard deviation on the parameter's own scale: log, log, logit, log, logit."""
 CHOICES = 180
 """As in the paper: 90 on each of two landscapes."""
-HORIZONS = (90, 30)
+HORIZONS = (90,)
 ARMS = (2, 4)
 SPREADS = (8.0, 20.0)
 """Standard deviation of means."""
@@ -47,7 +47,9 @@ CENTRE = 30.0
 RUNGS = (8, 24, 72)
 """Simulated people of each agent, in each round of the search."""
 SEARCH_SEED, CONFIRM_SEED = 1000, 2000
-CONFIRM = 200
+CONFIRM = 112
+GROUPS = (4, 8, 16, 32, 56)
+"""Numbers of people, all alike, whom group selection is to name."""
 STARTS = 2
 PUBLISHED = {"usual": 0.66, "optimised": 0.87}
 """Shares of people identified rightly by Valentin et al. (2024), eLife 13, e86224."""
@@ -113,7 +115,8 @@ def own(agent: str) -> dict[str, tuple[float, float]]:
 
 def scores(one) -> dict[str, Any]:
     """What is kept of a design."""
-    shares = {str(name): float(one["correct"].sel(generated=name)) for name in AGENTS}
+    columns = ("correct_low", "correct", "correct_high")
+    shares = {name: [float(one[each].values[g]) for each in columns] for g, name in enumerate(AGENTS)}
     ends = {end: float(one[f"correct_all_{end}"]) for end in ("low", "high")}
     return {"right": float(one["correct_all"]), **ends, "of": shares, "people": int(one["simulated"].sum())}
 
@@ -130,43 +133,111 @@ def search() -> dict[str, Any]:
     return {"rungs": rungs, "winner": rungs[-1]["designs"][0]}
 
 
-def confirm(winner: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The winner and the paper's design on people who had no part in the search."""
+def confirm(name: str, winner: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """One of the two designs on people who had no part in the search."""
     import explorelab as xl
 
-    told = {}
-    for name, tasks, horizon in (
-        ("paper", (xl.tasks.landscape("A"), xl.tasks.landscape("B")), 90),
-        ("found", family(winner), winner["horizon"]),
-    ):
-        result = xl.plan(
-            {name: tasks}, agents=AGENTS, horizon=horizon, n_blocks=CHOICES // horizon, typical=PEOPLE,
-            n_simulations=CONFIRM, accuracy=0.001, n_starts=STARTS, seed=CONFIRM_SEED, resume=folder / name,
-        )  # fmt: skip
-        one = result.isel(design=0)
-        told[name] = {
-            **scores(one), "confusion": one["confusion"].values.tolist(), "sentence": str(one["sentence"].item()),
-            "power": [[int(n), float(p), float(low), float(high)] for n, p, low, high in zip(
-                one["people"].values, *(one[each].values for each in ("power", "power_low", "power_high")), strict=True)],
-            "needed": [float(one[each]) if np.isfinite(one[each]) else None for each in NEEDED],
-        }  # fmt: skip
-        print(f"{name}: {told[name]['right']:.3f} ({told[name]['low']:.3f} to {told[name]['high']:.3f})", flush=True)
+    paper = (xl.tasks.landscape("A"), xl.tasks.landscape("B"))
+    horizon = 90 if name == "paper" else winner["horizon"]
+    result = xl.plan(
+        {name: paper if name == "paper" else family(winner)}, agents=AGENTS, horizon=horizon, n_blocks=CHOICES // horizon,
+        typical=PEOPLE, people=GROUPS, n_simulations=CONFIRM, accuracy=0.001, n_starts=STARTS, seed=CONFIRM_SEED,
+        resume=folder / name,
+    )  # fmt: skip
+    one = result.isel(design=0)
+    columns = (one["people"].values, *(one[each].values for each in ("power", "power_low", "power_high")))
+    told = {
+        **scores(one), "confusion": one["confusion"].values.tolist(), "sentence": str(one["sentence"].item()),
+        "power": [[int(n), float(p), float(low), float(high)] for n, p, low, high in zip(*columns, strict=True)],
+        "needed": [float(one[each]) if np.isfinite(one[each]) else None for each in NEEDED],
+    }  # fmt: skip
+    print(f"{name}: {told['right']:.3f} ({told['low']:.3f} to {told['high']:.3f})", flush=True)
     return told
+
+
+def keep(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Write one part of the results beside the others."""
+    told = {**kept(), name: found}
+    FILE.write_text(json.dumps(told, indent=1) + os.linesep, encoding="utf-8")
+    return told
+
+
+def kept() -> dict[str, Any]:
+    """What has been found so far."""
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+
+
+SHORT = ("learning slows down", "learning never slows", "forgets")
+DESIGNS = {"paper": "the paper's design", "found": "the design found"}
+
+
+def draw(told: dict[str, Any]):
+    """Shares of people identified rightly in both designs, and how often group selection names the right agent."""
+    from explorelab.plots.style import BLUE, GREY, VERMILION, Drawing
+
+    drawing = Drawing([["people", "groups"]], height=3.3, width_ratios=[1.15, 1])
+    colours = {"paper": VERMILION, "found": BLUE}
+    axes = drawing.panel("people", "(a) People identified rightly", "share of people", "", xlim=(0, 1.02))
+    rows = ("everyone", *SHORT)
+    places = np.arange(len(rows))[::-1].astype(float)
+    for up, (name, label_) in zip((0.13, -0.13), DESIGNS.items(), strict=True):
+        one = told[name]
+        low, middle, high = (
+            np.array([one[end], *(each[i] for each in one["of"].values())]) for i, end in enumerate(("low", "right", "high"))
+        )
+        drawing.interval("people", low, high, places + up, f"{label_}, 95 %", color=colours[name], lw=2)
+        drawing.points("people", middle, places + up, label_, color=colours[name], ms=5, label=label_)
+    axes.axvline(1 / 3, color=GREY, lw=0.8, ls=(0, (1.5, 2)))
+    axes.set_yticks(places, rows)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.grid(visible=False, axis="y")
+    axes.legend(loc="lower left")
+    axes = drawing.panel("groups", "(b) Groups named rightly", "people, all alike", "probability", log="x", ylim=(0, 1.03))
+    for name, label_ in DESIGNS.items():
+        people, power, low, high = np.array(told[name]["power"]).T
+        drawing.band("groups", people, low, high, f"{label_}, 95 %", color=colours[name])
+        drawing.line("groups", people, power, label_, color=colours[name], marker="o", ms=3.5)
+    axes.set_xticks(GROUPS, [str(n) for n in GROUPS])
+    return drawing
+
+
+def page(told: dict[str, Any]) -> None:
+    """The figure of docs/planning.md, and its table between the marks."""
+    from explorelab.plots.style import write_figure
+
+    write_figure(lambda: draw(told), DOCS / "planning.png", dpi=150)
+    lines = ["| | identified rightly | " + " | ".join(SHORT) + " |", "|---|---|" + "---|" * len(SHORT)]
+    for name, label_ in DESIGNS.items():
+        one = told[name]
+        cells = [percent(one["low"], one["right"], one["high"]), *(percent(*each) for each in one["of"].values())]
+        lines.append("| " + " | ".join([label_, *cells]) + " |")
+    file = DOCS / "planning.md"
+    before, _, rest = file.read_text(encoding="utf-8").partition("<!-- designs -->\n")
+    after = rest.partition("<!-- end -->")[2]
+    told_now = "\n".join([before + "<!-- designs -->", *lines, "<!-- end -->"]) + after
+    file.write_text(told_now, encoding="utf-8")
+    print(label(told["search"]["winner"]))
+
+
+def percent(low: float, middle: float, high: float) -> str:
+    """A share with its interval, in per cent."""
+    return f"{100 * middle:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def main() -> None:
     """Run the evaluation from the command line."""
     ask = argparse.ArgumentParser(description=__doc__)
-    ask.add_argument("--only", choices=["search", "confirm", "page"])
+    ask.add_argument("--only", choices=["search", "paper", "found", "page"])
     ask.add_argument("--parts", type=Path, default=Path("planning.parts"), help="folder for what is finished")
     given = ask.parse_args()
     given.parts.mkdir(exist_ok=True)
-    told = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     if given.only in (None, "search"):
-        told["search"] = search()
-    if given.only in (None, "confirm"):
-        told["confirm"] = confirm(told["search"]["winner"], given.parts)
-    FILE.write_text(json.dumps(told, indent=1) + os.linesep, encoding="utf-8")
+        keep("search", search())
+    for name in ("paper", "found"):
+        if given.only in (None, name):
+            keep(name, confirm(name, kept().get("search", {}).get("winner", {}), given.parts))
+    if given.only in (None, "page"):
+        page(kept())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import xarray as xr
 
 import explorelab as xl
+from explorelab._support.work.digests import digest
 from explorelab.errors import InputError
 from explorelab.recovery.planning.effect_studies import Effect, study
 from explorelab.recovery.planning.plan_designs import designs_of
@@ -220,6 +222,20 @@ def test_a_sentence_says_all_that_a_reviewer_asks() -> None:
     for part in (AGENT, "win_stay", "alpha = 0.05", "95 % interval", "simulated studies", "seed 1", "explorelab 0.",
                  "win_stay 0.8 (SD of the log-odds 0.8)", "between two groups", "Without an effect"):  # fmt: skip
         assert part in said
+
+
+def test_what_a_changed_model_file_had_finished_is_not_used(tmp_path: Any) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text((Path(__file__).parents[2] / "support" / "my_models.py").read_text(encoding="utf-8"), encoding="utf-8")
+    [design] = designs_of(TASK, 8, None)
+
+    def of_file() -> str:
+        return digest(population_of(design.blank(1, 0), f"{file}:two_rates", None, None))
+
+    before = of_file()
+    assert of_file() == before
+    file.write_text(file.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    assert of_file() != before
 
 
 # What is refused ------------------------------------------------------------------------------------------------------

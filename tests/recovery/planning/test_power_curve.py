@@ -51,10 +51,13 @@ def search(
 def test_it_finds_what_the_t_tests_formula_says(d: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty plans: the true number lies in 95 % of their intervals, and their medians are about the truth."""
     truth = needed_by_t_test(d)
-    found = np.array([search(monkeypatch, d, seed)[0].curve.required() for seed in range(40)])
+    plans = [search(monkeypatch, d, seed)[0] for seed in range(40)]
+    found = np.array([one.curve.required() for one in plans])
     assert ((found[:, 0] <= truth + 1) & (truth - 1 <= found[:, 2])).mean() >= 0.85
     assert np.median(found[:, 1]) == pytest.approx(truth, rel=0.08)
     assert np.median(found[:, 2] / found[:, 0]) < 1.7
+    # Power is told at a number of people that may be the one needed: a first guess that proves wrong is not left at that.
+    assert np.mean([low <= one.answer <= high for one, (low, _, high) in zip(plans, found, strict=True)]) > 0.9
 
 
 def test_the_power_that_it_tells_is_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,7 +243,9 @@ def _crowds(
         if parameter not in known:
             raise unknown_name("free parameter", parameter, known)
     own = {name: {key: value for key, value in typical.items() if key in plain[name].names} for name in named}
-    return [population_of(blank, each, fits.get(name), own[name]) for name, each in named.items()]
+    crowds = [population_of(blank, each, fits.get(name), own[name]) for name, each in named.items()]
+    everyones = tuple(agent for crowd in crowds for agent in crowd.own)
+    return [crowd._replace(own=everyones) for crowd in crowds]
 
 
 def _effect(who: Population, name: str, size: float, unit: str, within: bool, slope_sd: float) -> Effect:

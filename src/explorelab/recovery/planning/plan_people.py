@@ -12,6 +12,7 @@ import xarray as xr
 from explorelab._support import checks
 from explorelab._support.checks import Floats
 from explorelab.agents import Agent
+from explorelab.agents.agent_names import agent_of
 from explorelab.agents.scales import SCALES
 from explorelab.choices.table import Choices
 from explorelab.errors import InputError, unknown_name
@@ -34,6 +35,8 @@ class Population(NamedTuple):
     covariance: Floats
     source: str
     """Where they come from, in words."""
+    own: tuple[Agent, ...] = ()
+    """Agents of users' own that a plan depends on: they travel along, so that other processes compare their files."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,7 +79,8 @@ def population_of(choices: Choices, agent: str | Agent | None, group: xr.DataTre
         table = group["group"].to_dataset().sel(parameter=list(known.names), parameter_2=list(known.names))
         mean, covariance = table["z_mean"].values, table["z_covariance"].values
         source = f"the fit of {group.attrs.get('source') or 'other people'}"
-    people = Population(known.agent if agent is None else agent, known.space, mean, covariance, source)
+    own = (agent_of(agent),) if isinstance(agent, str) and known.agent.own else ()
+    people = Population(known.agent if agent is None else agent, known.space, mean, covariance, source, own)
     return _changed(people, given or {})
 
 
