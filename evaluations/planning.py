@@ -21,14 +21,9 @@ import numpy as np
 
 FILE = Path(__file__).with_suffix(".json")
 DOCS = Path(__file__).parents[1] / "docs"
-EXPECTED = 60
-"""What people expect of an arm not yet seen: as the paper's linear majority, they go on trying new squares."""
-AGENTS = (
-    f"kalman-value:prior_mean={EXPECTED}",
-    f"delta-rule:prior_mean={EXPECTED}",
-    f"restless-kalman:bonus=0:prior_mean={EXPECTED}:prior_var=225:decay_centre={EXPECTED}",
-)
-"""Whose learning slows down, whose never does, and who forgets."""
+EXPECTED = (60, 80)
+"""What people expect of an arm not yet seen: as the paper's linear majority, they go on trying new squares. The search is
+for the first."""
 PEOPLE = {
     "prior_var": (225.0, 0.5), "temperature": (4.0, 0.4), "learning_rate": (0.4, 0.8), "drift_var": (25.0, 0.5),
     "decay": (0.9, 0.5),
@@ -70,6 +65,15 @@ def family(design: dict[str, Any]):
     return xl.tasks.restless(design["arms"], **how, name=name)
 
 
+def agents_of(expected: int) -> list[str]:
+    """Those whose learning slows down, whose never does, and who forget."""
+    mean = f"prior_mean={expected}"
+    return [
+        f"kalman-value:{mean}", f"delta-rule:{mean}",
+        f"restless-kalman:bonus=0:{mean}:prior_var=225:decay_centre={expected}",
+    ]  # fmt: skip
+
+
 def candidates() -> list[dict[str, Any]]:
     """Every design of the family."""
     return [dict(zip(FACTORS, each, strict=True)) for each in product(HORIZONS, ARMS, SPREADS, KEPT, NOISE_SDS)]
@@ -90,15 +94,16 @@ def judged(designs: list[dict[str, Any]], n: int, seed: int) -> list[dict[str, A
     from explorelab.recovery.planning.plan_people import population_of
     from explorelab.recovery.planning.pooled_people import Pool, filled, judged_people
 
+    agents = agents_of(EXPECTED[0])
     made = [PlannedDesign(label(each), (family(each),), each["horizon"], CHOICES // each["horizon"]) for each in designs]
-    crowds = [population_of(made[0].blank(1, seed), agent, None, own(agent)) for agent in AGENTS]
+    crowds = [population_of(made[0].blank(1, seed), agent, None, own(agent)) for agent in agents]
     pools = [
-        Pool(judged_people, (design, crowd, AGENTS, "bic", "map", STARTS, seed), lambda found: False)
+        Pool(judged_people, (design, crowd, tuple(agents), "bic", "map", STARTS, seed), lambda found: False)
         for design in made
         for crowd in crowds
     ]
     found = iter(filled(pools, n, "search", None))
-    right = [[float((next(found).argmin(1) == g).mean()) for g in range(len(AGENTS))] for _ in made]
+    right = [[float((next(found).argmin(1) == g).mean()) for g in range(len(agents))] for _ in made]
     return sorted(
         ({**each, "right": float(np.mean(of)), "of": of} for each, of in zip(designs, right, strict=True)),
         key=lambda each: -each["right"],
@@ -113,10 +118,10 @@ def own(agent: str) -> dict[str, tuple[float, float]]:
     return {name: value for name, value in PEOPLE.items() if name in free}
 
 
-def scores(one) -> dict[str, Any]:
+def scores(one, agents: list[str]) -> dict[str, Any]:
     """What is kept of a design."""
     columns = ("correct_low", "correct", "correct_high")
-    shares = {name: [float(one[each].values[g]) for each in columns] for g, name in enumerate(AGENTS)}
+    shares = {name: [float(one[each].values[g]) for each in columns] for g, name in enumerate(agents)}
     ends = {end: float(one[f"correct_all_{end}"]) for end in ("low", "high")}
     return {"right": float(one["correct_all"]), **ends, "of": shares, "people": int(one["simulated"].sum())}
 
@@ -133,25 +138,26 @@ def search() -> dict[str, Any]:
     return {"rungs": rungs, "winner": rungs[-1]["designs"][0]}
 
 
-def confirm(name: str, winner: dict[str, Any], folder: Path) -> dict[str, Any]:
+def confirm(name: str, expected: int, winner: dict[str, Any], folder: Path) -> dict[str, Any]:
     """One of the two designs on people who had no part in the search."""
     import explorelab as xl
 
+    agents = agents_of(expected)
     paper = (xl.tasks.landscape("A"), xl.tasks.landscape("B"))
     horizon = 90 if name == "paper" else winner["horizon"]
     result = xl.plan(
-        {name: paper if name == "paper" else family(winner)}, agents=AGENTS, horizon=horizon, n_blocks=CHOICES // horizon,
+        {name: paper if name == "paper" else family(winner)}, agents=agents, horizon=horizon, n_blocks=CHOICES // horizon,
         typical=PEOPLE, people=GROUPS, n_simulations=CONFIRM, accuracy=0.001, n_starts=STARTS, seed=CONFIRM_SEED,
-        resume=folder / name,
+        resume=folder / f"{name}-{expected}",
     )  # fmt: skip
     one = result.isel(design=0)
     columns = (one["people"].values, *(one[each].values for each in ("power", "power_low", "power_high")))
     told = {
-        **scores(one), "confusion": one["confusion"].values.tolist(), "sentence": str(one["sentence"].item()),
+        **scores(one, agents), "confusion": one["confusion"].values.tolist(), "sentence": str(one["sentence"].item()),
         "power": [[int(n), float(p), float(low), float(high)] for n, p, low, high in zip(*columns, strict=True)],
         "needed": [float(one[each]) if np.isfinite(one[each]) else None for each in NEEDED],
     }  # fmt: skip
-    print(f"{name}: {told['right']:.3f} ({told['low']:.3f} to {told['high']:.3f})", flush=True)
+    print(f"{name}, {expected} expected: {told['right']:.3f} ({told['low']:.3f} to {told['high']:.3f})", flush=True)
     return told
 
 
@@ -181,7 +187,7 @@ def draw(told: dict[str, Any]):
     rows = ("everyone", *SHORT)
     places = np.arange(len(rows))[::-1].astype(float)
     for up, (name, label_) in zip((0.13, -0.13), DESIGNS.items(), strict=True):
-        one = told[name]
+        one = told[f"{name}, {EXPECTED[0]}"]
         low, middle, high = (
             np.array([one[end], *(each[i] for each in one["of"].values())]) for i, end in enumerate(("low", "right", "high"))
         )
@@ -191,13 +197,14 @@ def draw(told: dict[str, Any]):
     axes.set_yticks(places, rows)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="lower left")
+    axes.legend(loc="lower left", frameon=True, facecolor="white", edgecolor="none", framealpha=1)
     axes = drawing.panel("groups", "(b) Groups named rightly", "people, all alike", "probability", log="x", ylim=(0, 1.03))
     for name, label_ in DESIGNS.items():
-        people, power, low, high = np.array(told[name]["power"]).T
+        people, power, low, high = np.array(told[f"{name}, {EXPECTED[0]}"]["power"]).T
         drawing.band("groups", people, low, high, f"{label_}, 95 %", color=colours[name])
         drawing.line("groups", people, power, label_, color=colours[name], marker="o", ms=3.5)
     axes.set_xticks(GROUPS, [str(n) for n in GROUPS])
+    axes.minorticks_off()
     return drawing
 
 
@@ -206,11 +213,12 @@ def page(told: dict[str, Any]) -> None:
     from explorelab.plots.style import write_figure
 
     write_figure(lambda: draw(told), DOCS / "planning.png", dpi=150)
-    lines = ["| | identified rightly | " + " | ".join(SHORT) + " |", "|---|---|" + "---|" * len(SHORT)]
-    for name, label_ in DESIGNS.items():
-        one = told[name]
-        cells = [percent(one["low"], one["right"], one["high"]), *(percent(*each) for each in one["of"].values())]
-        lines.append("| " + " | ".join([label_, *cells]) + " |")
+    lines = ["| people expect | design | identified rightly | " + " | ".join(SHORT) + " |", "|---:" + "|---" * 5 + "|"]
+    for expected, (name, label_) in product(EXPECTED, DESIGNS.items()):
+        one = told.get(f"{name}, {expected}")
+        if one is not None:
+            cells = [percent(one["low"], one["right"], one["high"]), *(percent(*each) for each in one["of"].values())]
+            lines.append("| " + " | ".join([str(expected), label_, *cells]) + " |")
     file = DOCS / "planning.md"
     before, _, rest = file.read_text(encoding="utf-8").partition("<!-- designs -->\n")
     after = rest.partition("<!-- end -->")[2]
@@ -229,13 +237,15 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__)
     ask.add_argument("--only", choices=["search", "paper", "found", "page"])
     ask.add_argument("--parts", type=Path, default=Path("planning.parts"), help="folder for what is finished")
+    ask.add_argument("--expected", type=int, choices=EXPECTED, help="only people who expect so much")
     given = ask.parse_args()
     given.parts.mkdir(exist_ok=True)
     if given.only in (None, "search"):
         keep("search", search())
-    for name in ("paper", "found"):
-        if given.only in (None, name):
-            keep(name, confirm(name, kept().get("search", {}).get("winner", {}), given.parts))
+    for name, expected in product(DESIGNS, EXPECTED):
+        if given.only in (None, name) and given.expected in (None, expected):
+            found = confirm(name, expected, kept().get("search", {}).get("winner", {}), given.parts)
+            keep(f"{name}, {expected}", found)
     if given.only in (None, "page"):
         page(kept())
 
