@@ -68,3 +68,8 @@ export function confirmed(title: string, text: string, yes: string): Promise<boo
     });
   });
 }
+
+/** The head of a table; a column without a name has no heading. */
+export function headOf(names: readonly string[]): HTMLElement {
+  return el("thead", "", el("tr", "", ...names.map((name) => (name ? el("th", "", name) : el("td")))));
+}

@@ -2,7 +2,7 @@
 
 import type { Me } from "../../api";
 import { day, el } from "../../researcher/elements";
-import { field, form, input } from "../forms";
+import { field, form, headOf, input } from "../forms";
 import { change, get } from "../laboratory-api";
 import { action, said } from "../said";
 
@@ -46,8 +46,7 @@ async function sessions(): Promise<HTMLElement> {
     }));
   };
   await show();
-  const head = el("tr", "", ...["Browser", "Last used", ""].map((name) => el("th", "", name)));
-  return el("section", "card", el("h2", "", "Where you are logged in"), el("table", "list", el("thead", "", head), body));
+  return el("section", "card", el("h2", "", "Where you are logged in"), el("table", "list", headOf(["Browser", "Last used", ""]), body));
 }
 
 /** The browser's name and system, out of what it says of itself. */

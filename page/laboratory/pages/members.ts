@@ -2,7 +2,7 @@
 
 import type { Me, Members, Role } from "../../api";
 import { day, el } from "../../researcher/elements";
-import { confirmed, field, form, input, select } from "../forms";
+import { confirmed, field, form, headOf, input, select } from "../forms";
 import { change, get, LAB } from "../laboratory-api";
 import { action, said } from "../said";
 
@@ -44,8 +44,7 @@ function table(found: Members, who: Me, study: string, show: () => Promise<void>
     return el("tr", "", el("th", "", each.name, el("span", "note", ` ${each.login}`)), el("td", "", role, everywhere), el("td", "number", ...remove));
   });
   for (const row of rows) row.cells[0]?.setAttribute("scope", "row");
-  const head = el("tr", "", ...["Name", "Role", ""].map((name) => el("th", "", name)));
-  return el("section", "card", el("h2", "", study ? "Who works on this study" : "Accounts"), el("table", "list", el("thead", "", head), el("tbody", "", ...rows)));
+  return el("section", "card", el("h2", "", study ? "Who works on this study" : "Accounts"), el("table", "list", headOf(["Name", "Role", ""]), el("tbody", "", ...rows)));
 }
 
 async function give(role: HTMLSelectElement, number: number, name: string, study: string, show: () => Promise<void>): Promise<void> {
@@ -79,8 +78,7 @@ function invitations(found: Members, study: string, show: () => Promise<void>): 
     });
     return el("tr", "", el("td", "", each.for_whom || "somebody"), el("td", "", ROLES[each.role]), el("td", "", `until ${day(each.ends_at)}`), el("td", "number", revoke));
   });
-  const head = el("tr", "", ...["For", "Role", "Works", ""].map((name) => el("th", "", name)));
-  return el("section", "card", el("h2", "", "Invitations that nobody has used"), el("table", "list", el("thead", "", head), el("tbody", "", ...rows)));
+  return el("section", "card", el("h2", "", "Invitations that nobody has used"), el("table", "list", headOf(["For", "Role", "Works", ""]), el("tbody", "", ...rows)));
 }
 
 function inviting(study: string, show: () => Promise<void>): HTMLElement {

@@ -1,10 +1,12 @@
 /** One study: what is going on, its address, and what can be done with it. */
 
 import type { Me, StudyShown } from "../../api";
-import { day, el, whole } from "../../researcher/elements";
+import { el, whole } from "../../researcher/elements";
 import { confirmed, field, input } from "../forms";
-import { change, get, participants, watching } from "../laboratory-api";
+import { change, get, participants, Refused, watching } from "../laboratory-api";
 import { action } from "../said";
+import { editor } from "./edit";
+import { history } from "./history";
 import { badge } from "./home";
 import { members } from "./members";
 
@@ -36,8 +38,9 @@ export async function studyPage(who: Me, name = "", tab = ""): Promise<{ title: 
 
 const TABS: readonly Tab[] = [
   ["", "Overview", overview],
+  ["edit", "Texts and settings", editor],
+  ["history", "History", (study, _, again) => history(study, again)],
   ["people", "Access", async (study, who) => [await members(who, study.name)]],
-  ["history", "History", history],
 ];
 
 function overview(study: StudyShown, _: Me, again: () => Promise<void>): Node[] {
@@ -68,7 +71,16 @@ function state(study: StudyShown, again: () => Promise<void>): HTMLElement {
   if (study.state === "closed" && may("run")) {
     buttons.push(action("Open to newcomers", async () => {
       const sure = await confirmed("Open the study?", "Everyone with the link can take part from now on.", "Open");
-      return sure ? done("/lab/api/studies/{study}/open", "The study is open.") : undefined;
+      if (!sure) return;
+      try {
+        await change("/lab/api/studies/{study}/open", { anyway: false }, study.name);
+      } catch (error) {
+        if (!(error instanceof Refused) || error.word !== "unfinished") throw error;
+        if (!(await confirmed("It is not finished", `${error.message} Open it all the same?`, "Open anyway"))) return;
+        await change("/lab/api/studies/{study}/open", { anyway: true }, study.name);
+      }
+      await again();
+      return "The study is open.";
     }, "primary"));
   }
   if (study.state === "open" && may("run")) {
@@ -87,12 +99,4 @@ function state(study: StudyShown, again: () => Promise<void>): HTMLElement {
     archived: "Archived: nobody can reach it. Files and data are kept.", stopped: "It cannot be served.",
   }[study.state];
   return el("section", "card", el("h2", "", "Open and close"), el("p", "", says), el("div", "actions start", ...buttons));
-}
-
-async function history(study: StudyShown): Promise<Node[]> {
-  const { deeds } = await get("/lab/api/studies/{study}/deeds", study.name);
-  const rows = deeds.map((each) => el("tr", "", el("td", "", day(each.at)), el("td", "", each.by), el("td", "", each.what)));
-  const head = el("tr", "", ...["When", "Who", "What"].map((name) => el("th", "", name)));
-  const table = el("table", "list", el("thead", "", head), el("tbody", "", ...rows));
-  return [el("section", "card", el("h2", "", "What was done"), rows.length ? table : el("p", "empty", "Nothing yet."))];
 }

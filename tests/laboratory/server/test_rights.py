@@ -154,7 +154,7 @@ def test_no_address_is_without_a_right(town: Town) -> None:
 
 def test_the_participants_interface_of_a_study_has_nothing_for_researchers(town: Town) -> None:
     assert {each for each in served_in_study(town) if not each.split(" ")[1].startswith("/admin")} == {
-        "GET /", "MOUNT /static", "GET /api/openapi.json", "GET /metrics", "GET /api/results",
+        "GET /", "MOUNT /static", "GET /api/openapi.json", "GET /metrics", "GET /api/results", "GET /pictures/{name:path}",
         *(f"{method} /api{path}" for method, path, *_ in OF_PARTICIPANTS),
     }  # fmt: skip
 

@@ -83,7 +83,8 @@ function show(app: App, display: HTMLElement, done: () => void): Screen {
   return { form, open, press };
 }
 
-function layOut(app: App, page: PageShown, form: FormFields | null, extra: HTMLElement | null, button: HTMLElement): HTMLFormElement {
+/** The page as it stands on the screen. */
+export function layOut(app: Pick<App, "texts">, page: PageShown, form: FormFields | null, extra: HTMLElement | null, button: HTMLElement): HTMLFormElement {
   const { texts } = app;
   const text = writtenPage(page.html || page.form?.intro || "");
   text.className = "written";

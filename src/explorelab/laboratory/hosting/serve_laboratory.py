@@ -19,9 +19,10 @@ from explorelab.laboratory.accounts import invitations
 from explorelab.laboratory.accounts.roles import Role
 from explorelab.laboratory.database.lab_database import LabDatabase, open_lab_database
 from explorelab.laboratory.database.lab_tables import grants
+from explorelab.laboratory.editing.editor import recorded
 from explorelab.laboratory.hosting.laboratory_folder import LaboratoryFolder, open_folder
 from explorelab.laboratory.hosting.preparing import adopt, alive_at, prepare
-from explorelab.laboratory.hosting.study_list import all_registered
+from explorelab.laboratory.hosting.study_list import Registered, all_registered
 from explorelab.study.database.claim import Claim, check_unserved, claimed
 from explorelab.study.server.built_pages import check_built
 from explorelab.study.server.public_address import below, parts_of
@@ -82,7 +83,7 @@ def begun(laboratory: LaboratoryFolder, base: str) -> tuple[str, str, list[str]]
         database.change(lambda connection: adopt(laboratory, connection, time.time()))
         studies = [each for each in database.look(all_registered) if each.archived_at is None]
         start(alive_at(laboratory.of(each.name)) for each in studies)
-        lines = [_begun(laboratory, each.name, base) for each in studies]
+        lines = [_begun(laboratory, database, each, base) for each in studies]
         secret = database.change(first_owner)
         return database.engine.dialect.name, f"{base}/lab/join#{secret}" if secret else "", lines
     finally:
@@ -115,12 +116,14 @@ def _invited(connection: Connection, now: float) -> str:
     return invitations.invite(connection, None, Role.OWNER, "an owner", "the command line", now)
 
 
-def _begun(laboratory: LaboratoryFolder, name: str, base: str) -> str:
+def _begun(laboratory: LaboratoryFolder, database: LabDatabase, study: Registered, base: str) -> str:
+    """Where the study will be, or why it cannot be served."""
     try:
-        prepare(laboratory.of(name), told_clock()())
+        recorded(database, laboratory.of(study.name), study, told_clock()())
+        prepare(laboratory.of(study.name), told_clock()())
     except Exception as error:
-        return f"{name}: cannot be served: {error}"
-    return f"{base}/s/{name}/"
+        return f"{study.name}: cannot be served: {error}"
+    return f"{base}/s/{study.name}/"
 
 
 def claim_of(database: LabDatabase, check: bool = False) -> Claim:

@@ -65,6 +65,12 @@ class NewStudy(Asking):
     advice: bool = False
 
 
+class Opening(Asking):
+    """Open a study; `anyway` even if something is still to be filled in."""
+
+    anyway: bool = False
+
+
 class Done(BaseModel):
     """It was done."""
 

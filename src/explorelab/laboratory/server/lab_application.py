@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,6 +23,22 @@ from explorelab.study.server.limits.request_limits import BodyLimit, FormLimit, 
 
 PER_SECOND = 100.0
 """Requests of researchers from one address."""
+EDITING = "/lab/api/studies/"
+LARGEST_EDIT = 8 * 1024 * 1024
+"""Bytes of a request about a study: its texts, or a picture."""
+
+
+class LargerForEditors:
+    """The usual limit of a request's size, and a larger one for requests about a study by somebody who is logged in."""
+
+    def __init__(self, app: ASGIApp, desk: LabDesk) -> None:
+        self._desk = desk
+        self._usual, self._larger = BodyLimit(app), BodyLimit(app, LARGEST_EDIT)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        edits = scope["type"] == "http" and scope["path"].startswith(EDITING) and await self._desk.is_here(Request(scope))
+        await (self._larger if edits else self._usual)(scope, receive, send)
 
 
 def create_laboratory(laboratory: Laboratory) -> ASGIApp:
@@ -59,7 +75,7 @@ def lab_app(laboratory: Laboratory, desk: LabDesk, hosted: HostedStudies) -> Fas
     counts = RequestCounts(Load(laboratory.database.vitals))
     answer_errors(app, laboratory.database.vitals, counts)
     # The last one is asked first.
-    app.add_middleware(BodyLimit)
+    app.add_middleware(LargerForEditors, desk=desk)
     app.add_middleware(FormLimit)
     app.add_middleware(Pace, per_second=PER_SECOND)
     app.add_middleware(Guard, counts=counts)

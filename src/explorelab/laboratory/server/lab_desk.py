@@ -71,6 +71,15 @@ class LabDesk:
             await self.laboratory.database.write(lambda connection: lab_sessions.seen(connection, visit.session.id, now))
         return visit
 
+    async def is_here(self, request: Request) -> bool:
+        """Whether somebody is logged in, whatever they may do."""
+        now, cookie = self.laboratory.now(), request.cookies.get(COOKIE, "")
+        found = lab_sessions.found
+        return (
+            bool(cookie)
+            and await self.laboratory.database.read(lambda connection: found(connection, cookie, now)) is not None
+        )
+
     def check_change(self, request: Request, session: LabSession) -> None:
         """Refuse a change that does not come from the session's own page."""
         check_origin(request, self.laboratory.own)

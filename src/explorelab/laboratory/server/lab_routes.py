@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from explorelab.laboratory.server import account_answers as account
+from explorelab.laboratory.server import edit_answers as edit
 from explorelab.laboratory.server import study_answers as study
 from explorelab.laboratory.server.lab_answers import Done, Entering, Holding, Invited, Joining, NewPassword
 from explorelab.laboratory.server.lab_office import enter, office_of
@@ -100,6 +101,15 @@ ROUTES: tuple[tuple[str, str, Right, Callable[..., Any], Settings], ...] = (
     ("POST", f"{STUDY}/again", Right.EDIT, study.try_again, {}),
     ("POST", f"{STUDY}/archive", Right.OWN, study.archive_study, {}),
     ("POST", f"{STUDY}/back", Right.OWN, study.bring_back, {}),
+    ("GET", f"{STUDY}/files", Right.SEE, edit.files, {}),
+    ("POST", f"{STUDY}/check", Right.EDIT, edit.check, {}),
+    ("POST", f"{STUDY}/forget", Right.EDIT, edit.forget, {}),
+    ("POST", f"{STUDY}/preview", Right.EDIT, edit.preview, {}),
+    ("POST", f"{STUDY}/save", Right.EDIT, edit.save_files, {}),
+    ("POST", f"{STUDY}/pictures", Right.EDIT, edit.picture, {}),
+    ("GET", f"{STUDY}/versions", Right.SEE, edit.all_versions, {}),
+    ("GET", f"{STUDY}/versions/{{number}}", Right.SEE, edit.differences, {}),
+    ("POST", f"{STUDY}/versions/{{number}}/restore", Right.EDIT, edit.restore, {}),
     ("GET", f"{STUDY}/deeds", Right.SEE, account.deeds, {}),
     ("GET", f"{STUDY}/members", Right.OWN, account.members, {}),
     ("POST", f"{STUDY}/members/{{number}}/role", Right.OWN, account.give_role, {}),

@@ -6,14 +6,17 @@ import asyncio
 
 from sqlalchemy import Connection
 
+from explorelab._support.counted import counted
 from explorelab.errors import InputError
 from explorelab.laboratory.accounts.roles import Role, give, roles_by_study, strongest
+from explorelab.laboratory.editing.editor import recorded
 from explorelab.laboratory.hosting import new_study
 from explorelab.laboratory.hosting.preparing import database_for, prepare
 from explorelab.laboratory.hosting.study_list import Registered, all_registered, archive, register, registered, renewed
-from explorelab.laboratory.server.lab_answers import Done, NewStudy, StudiesShown, StudyShown
+from explorelab.laboratory.server.lab_answers import Done, NewStudy, Opening, StudiesShown, StudyShown
 from explorelab.laboratory.server.lab_office import At, Here
 from explorelab.laboratory.server.study_numbers import all_shown, shown
+from explorelab.study.config.checking.check_folder import look_through
 from explorelab.study.database.refusals import Refused, invalid
 from explorelab.study.database.store import Store
 from explorelab.study.server.limits import newcomers
@@ -66,12 +69,20 @@ async def create(at: At, asked: NewStudy) -> StudyShown:
         return made
 
     made = await database.write(added)
+    await asyncio.to_thread(recorded, database, folder.of(made.name), made, now)
     await at.office.hosted.refresh()
     return await shown(at.office.hosted, made, Role.OWNER, now)
 
 
-async def open_study(at: At) -> Done:
-    """Let newcomers in."""
+async def open_study(at: At, asked: Opening) -> Done:
+    """Let newcomers in, if everything is filled in, or whoever asks knows that it is not."""
+    here = at.office.hosted.get(at.in_study.name)
+    if here is not None and here.study is not None and not asked.anyway:
+        found = await asyncio.to_thread(look_through, here.study, at.laboratory.folder.of(at.in_study.name))
+        left = [each for each in found if each.level == "to fill in"]
+        if left:
+            n = counted(len(left), "thing is", "things are")
+            raise Refused(409, "unfinished", f"{n} still to be filled in, the first: {left[0]}")
     await _store(at).write(newcomers.open_up)
     await at.laboratory.database.write(lambda connection: at.note(connection, "opened the study"))
     return Done(ok=True)
@@ -103,8 +114,10 @@ async def bring_back(at: At) -> Done:
     study, now = at.in_study, at.laboratory.now()
     if study.archived_at is None:
         raise Refused(409, "not-archived", "This study is not archived.")
+    folder = at.laboratory.folder.of(study.name)
     try:
-        await asyncio.to_thread(prepare, at.laboratory.folder.of(study.name), now)
+        await asyncio.to_thread(recorded, at.laboratory.database, folder, study, now)
+        await asyncio.to_thread(prepare, folder, now)
     except InputError as error:
         raise invalid(str(error)) from None
 
