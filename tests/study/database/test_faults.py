@@ -129,3 +129,30 @@ def test_two_rewards_for_one_choice_are_found_out(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     kept.ledger.note((kept.key, 0, 1), 2, 11.5, "state")
     assert "was (2, 11.0), then (2, 11.5)" in kept.faults()
+
+
+PAGES = {
+    "lost": ({}, "page (0, 1) was acknowledged and is lost"),
+    "another": ({"gamer": '"no"'}, "page (0, 1) is kept with {'gamer': 'no'}, which was never sent"),
+    "the same": ({"gamer": '"yes"'}, ""),
+}
+
+
+@pytest.mark.parametrize("case", PAGES)
+def test_answers_that_are_lost_or_others_are_found_out(case: str, tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    name = (kept.key, 0, 1)
+    kept.ledger.sent[name] = [{"gamer": "yes"}]
+    kept.ledger.acknowledged[name] = {"gamer": "yes"}
+    rows, said = PAGES[case]
+    with kept.store.engine.begin() as connection:
+        page = {"person": 1, "step": 0, "page": "before", "attempt": 1}
+        if rows:
+            left = {"kind": "form", "left_at": 0.0, "elapsed_ms": 1.0, "n_wrong": 0, "epoch": 1}
+            connection.execute(tables.visits.insert().values(page | left))
+        for question, answer in rows.items():
+            given = {"number": 0, "question": question, "kind": "choice", "text": "?", "answer": answer, "score": ""}
+            connection.execute(tables.answers.insert().values(page | given | {"received_at": 0.0}))
+    faults = kept.faults()
+    assert said in faults
+    assert bool(said) == bool(faults)

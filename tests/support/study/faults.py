@@ -29,11 +29,13 @@ from explorelab.study.config.design import Study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import engine_for
 from explorelab.study.database.tables import choices, people
+from explorelab.study.robots.page_answers import knowing_answers
 from explorelab.study.robots.participant import Decision, Page, RefusedError, State, hand, take_part
 from tests.support.study import postgres
 from tests.support.study.follower import Follower
 from tests.support.study.ledger import Ledger, compare
 from tests.support.study.operator import Operator
+from tests.support.study.own_pages import add_pages
 from tests.support.study.proxy import Proxy
 from tests.support.study.server import Served, write_study
 
@@ -95,7 +97,9 @@ class Person:
         page = Page(
             run.client, self.key, {}, backoff_s=BACKOFF_S, witness=run.ledger.witness(self.key), longest_wait_s=BACKOFF_S[-1]
         )
-        return asyncio.create_task(take_part(page, Clicker(run.study, run.plan.seed + self._number)))
+        seed = run.plan.seed + self._number
+        answers = run.ledger.asking(self.key, knowing_answers(run.study, np.random.default_rng(seed)))
+        return asyncio.create_task(take_part(page, Clicker(run.study, seed), answerer=answers))
 
     async def live(self) -> None:
         """Take part to the end, whatever happens to the page."""
@@ -159,10 +163,10 @@ class Run:
         status = int(answer.split(b" ", 2)[1])
         self.late[status] += 1
         body = json.loads(request.partition(b"\r\n\r\n")[2])
-        if status == 200:
+        if status == 200 and "block" in body:
             told = json.loads(answer.partition(b"\r\n\r\n")[2])
             self._late_answers.append((_code(request), body["block"], body["trial"], (told["arm"], told["reward"])))
-        elif status not in (409, 503):
+        elif status not in (200, 409, 503):
             self.ledger.contradictions.append(f"a late request was answered {status}: {answer[-200:]!r}")
 
     async def _count(self, response: httpx.Response) -> None:
@@ -290,9 +294,11 @@ def _code(request: bytes) -> str:
     return line.split()[-1].decode().partition(".")[0]
 
 
-def run(database: str, folder: Path, plan: Plan, workers: int = 1) -> dict[str, Any]:
+def run(database: str, folder: Path, plan: Plan, workers: int = 1, pages: bool = True) -> dict[str, Any]:
     """Play the plan on a new study with this database; counts, and in `faults` all that must not be."""
     write_study(folder, database)
+    if pages:
+        add_pages(folder)
     study = load_study(folder)
     run = Run(study, folder, workers, plan)
     began = time.perf_counter()

@@ -12,7 +12,7 @@ import httpx
 from sqlalchemy import Engine, select
 
 from explorelab.study.admin import offline
-from explorelab.study.database.tables import choices, people
+from explorelab.study.database.tables import answers, choices, people
 
 EVERY_S = 0.15
 
@@ -26,6 +26,7 @@ class Follower:
         self.cursor = ""
         self.people: dict[str, dict[str, Any]] = {}
         self.choices: dict[tuple[str, int, int], dict[str, Any]] = {}
+        self.answers: dict[tuple[str, int, int, str], dict[str, Any]] = {}
         self.done: Counter[str] = Counter()
         self.faults: list[str] = []
 
@@ -49,7 +50,7 @@ class Follower:
                 return False
         if answer.status_code == 410:
             self.done["started again"] += 1
-            self.cursor, self.people, self.choices = "", {}, {}
+            self.cursor, self.people, self.choices, self.answers = "", {}, {}, {}
             return False
         if answer.status_code != 200:
             self.done[f"status {answer.status_code}"] += 1
@@ -62,6 +63,8 @@ class Follower:
         for line in lines:
             if line["type"] == "choice":
                 self.choices[line["participant"], line["block_number"], line["trial"]] = line
+            elif line["type"] == "answer":
+                self.answers[line["participant"], line["step"], line["attempt"], line["question"]] = line
             elif line["type"] == "person":
                 self.people[line["participant"]] = line
         whole = bool(lines) and lines[-1]["type"] == "end"
@@ -76,10 +79,17 @@ class Follower:
         query = select(people.c.code, choices.c.block + 1, choices.c.trial + 1, *names).join_from(choices, people)
         with engine.connect() as connection:
             stored = {tuple(row[:3]): tuple(row[3:]) for row in connection.execute(query)}
+            query = select(people.c.code, *answers.c).join_from(answers, people)
+            kept = {
+                (row.code, row.step + 1, row.attempt, row.question): json.loads(row.answer)
+                for row in connection.execute(query)
+            }
             persons = {row.code: (row.stage, row.points, row.bonus) for row in connection.execute(select(people))}
         known = {key: tuple(line[name.name] for name in names) for key, line in self.choices.items()}
         told = {code: (line["stage"], line.get("points"), line.get("bonus")) for code, line in self.people.items()}
         faults = [f"live results lack the choice {key[1:]}" for key in stored.keys() - known.keys()]
+        if kept != {key: line["answer"] for key, line in self.answers.items()}:
+            faults.append(f"{len(self.answers)} answers are live, {len(kept)} stored, or they differ")
         faults += [f"live results made up the choice {key[1:]}" for key in known.keys() - stored.keys()]
         faults += [f"{known[k]} is live, {stored[k]} stored" for k in known.keys() & stored.keys() if known[k] != stored[k]]
         faults += [f"a person is live as {told.get(k)}, stored as {v}" for k, v in persons.items() if told.get(k) != v]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
@@ -9,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from explorelab.study.database.tables import blocks, choices, consents, people, settings
+from explorelab.study.database.tables import answers, blocks, choices, consents, people, settings, visits
 from explorelab.study.session.identity import keyed_identity
 
 type Name = tuple[str, int, int]
@@ -30,6 +31,10 @@ class Ledger:
         self.how: Counter[str] = Counter()
         self.contradictions: list[str] = []
         self.points: dict[str, float] = {}
+        self.sent: dict[Name, list[dict[str, Any]]] = {}
+        """Whose answers to which page, for which time: everything that was sent, most of it once."""
+        self.acknowledged: dict[Name, dict[str, Any]] = {}
+        """Those of them that the server said it had kept."""
         self._epochs: dict[str, int] = {}
         self._behind: Counter[tuple[str, int]] = Counter()
 
@@ -40,12 +45,28 @@ class Ledger:
             if path == "/api/choice":
                 self.note((key, body["block"], body["trial"]), answer["arm"], answer["reward"], "answer")
                 self._in_charge(key, body["epoch"])
+            if path == "/api/page":
+                self._note_page((key, body["step"], body["attempt"]), body["answers"])
             state = answer.get("state")
             if state is not None:
                 self._epochs[key] = max(self._epochs.get(key, 0), state["epoch"])
                 self.hear_state(key, state)
 
         return hear
+
+    def asking(self, key: str, answerer: Any) -> Any:
+        """An answerer whose answers are written down before they are sent."""
+
+        def answers(page: dict[str, Any]) -> dict[str, Any]:
+            given: dict[str, Any] = answerer(page)
+            self.sent.setdefault((key, page["step"], page["attempt"]), []).append(given)
+            return given
+
+        return answers
+
+    def _note_page(self, name: Name, given: dict[str, Any]) -> None:
+        if self.acknowledged.setdefault(name, given) != given:
+            self.contradictions.append(f"page {name[1:]} was acknowledged with two kinds of answers")
 
     def _in_charge(self, key: str, epoch: int) -> None:
         """A page that another has replaced may still hear of the choice that was under way, and of no other."""
@@ -101,6 +122,7 @@ def compare(ledger: Ledger, engine: Engine) -> dict[str, Any]:
             if (arm, reward) != (row.arm, row.reward):
                 faults.append(f"shown {(arm, reward)}, stored {(row.arm, row.reward)} on {(row.block, row.trial)}")
     faults += _course(rows, persons, block_rows, n_consents)
+    faults += compare_answers(ledger, engine, identities, secret)
     told = {identity_of(key, secret): points for key, points in ledger.points.items()}
     faults += [f"points shown {told[p.identity]}, stored {p.points}" for p in persons if told.get(p.identity) != p.points]
     return {
@@ -110,9 +132,32 @@ def compare(ledger: Ledger, engine: Engine) -> dict[str, Any]:
         "rewards_compared": checked,
         "how_shown": dict(ledger.how),
         "flags": dict(Counter(word for row in rows for word in row.flags.split())),
+        "pages_acknowledged": len(ledger.acknowledged),
         "most_attempts": max((row.attempts for row in rows), default=0),
         "faults": faults,
     }
+
+
+def compare_answers(ledger: Ledger, engine: Engine, identities: Mapping[int, str], secret: bytes) -> list[str]:
+    """Every difference between the answers that were sent and acknowledged, and those that are kept."""
+    with engine.connect() as connection:
+        left = connection.execute(select(visits)).all()
+        rows = connection.execute(select(answers)).all()
+    kept: dict[Name, dict[str, Any]] = {(identities[row.person], row.step, row.attempt): {} for row in left}
+    for row in rows:
+        kept[identities[row.person], row.step, row.attempt][row.question] = json.loads(row.answer)
+    own = {key: identity_of(key, secret) for key in {name[0] for name in ledger.sent}}
+    sent = {(own[key], *rest): given for (key, *rest), given in ledger.sent.items()}
+    acknowledged = {(own[key], *rest): given for (key, *rest), given in ledger.acknowledged.items()}
+    faults = [f"pages left twice: {len(left)} rows, {len(kept)} pages"] if len(left) != len(kept) else []
+    faults += [f"page {name[1:]} was acknowledged and is lost" for name in acknowledged.keys() - kept.keys()]
+    faults += [f"page {name[1:]} is kept and was never sent" for name in kept.keys() - sent.keys()]
+    for name, given in kept.items():
+        if given not in sent.get(name, []):
+            faults.append(f"page {name[1:]} is kept with {given}, which was never sent")
+        elif acknowledged.get(name, given) != given:
+            faults.append(f"page {name[1:]} was acknowledged with {acknowledged[name]} and is kept with {given}")
+    return faults
 
 
 def _course(rows: Any, persons: Any, block_rows: Any, n_consents: Mapping[int, int]) -> list[str]:

@@ -122,6 +122,12 @@ def write_files(folder: Path, pages: str = PAGES) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+def add_pages(folder: Path) -> None:
+    """Give a study's folder these pages; nobody fails the quiz for good."""
+    study = (folder / "study.toml").read_text(encoding="utf-8")
+    write_files(folder, f"{study}\n{PAGES}".replace('attempts = 3\ncode = "SCREENED1"', 'attempts = 20\non_fail = "go-on"'))
+
+
 def paged_study(folder: Path, pages: str = PAGES, **changes: Any) -> Study:
     """The small study with these pages."""
     write_files(folder, pages)

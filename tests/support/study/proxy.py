@@ -12,6 +12,10 @@ CUTS = ("before", "half-request", "gone-after", "answer-lost", "half-answer", "d
 once the server has answered; in the middle of the answer; or the request goes on much later than the connection lasted."""
 
 
+KEPT = (b"POST /api/choice ", b"POST /api/page ")
+"""How requests begin whose answers say that something is on disk."""
+
+
 class Proxy:
     """Listens on a port of its own and passes on to the server; `cut()` and `repeat()` strike the next choice."""
 
@@ -76,7 +80,7 @@ class Proxy:
         self, request: bytes, writer: asyncio.StreamWriter, server: asyncio.StreamReader, to_server: asyncio.StreamWriter
     ) -> bool:
         """Whether the connection lives on."""
-        is_choice = request.startswith(b"POST /api/choice ")
+        is_choice = request.startswith(KEPT)
         if is_choice and self._repeats:
             self._repeats -= 1
             self.struck["repeated"] += 1
