@@ -79,6 +79,9 @@ def request(path: str, body: dict[str, Any] | None = None, token: str = "") -> b
 class Participant:
     """Someone who clicks a square next to their own, or often the one that is suggested."""
 
+    seen_as = "seconds"
+    """Under which name it is noted how long their answers took."""
+
     def __init__(self, connection: Connection, clock_s: float, seed: int) -> None:
         self._connection, self._clock_s, self._rng = connection, clock_s, random.Random(seed)
         self._advice: dict[str, Any] = {}
@@ -95,7 +98,11 @@ class Participant:
         came = await self._post("/api/arrive", page=secrets.token_hex(16), key=secrets.token_hex(32), query={})
         self.token, self._epoch = came["token"], came["state"]["epoch"]
         version = came["state"]["consent_version"]
-        await self._post("/api/consent", epoch=self._epoch, agreed=True, version=version)
+        agreed = await self._post("/api/consent", epoch=self._epoch, agreed=True, version=version)
+        await self.begin(agreed["state"])
+
+    async def begin(self, state: dict[str, Any]) -> None:
+        """Go on from the state after consent to the first block."""
         self._block = (await self._post("/api/begin", epoch=self._epoch, block=0))["state"]["block"]
 
     def leave(self) -> None:
@@ -118,8 +125,13 @@ class Participant:
 
     def answered(self, answer: bytes) -> None:
         """Go on from where the answer says."""
-        told = json.loads(answer)
+        told = self.read(answer)
         self._block |= {"trial": told["trial"] + 1, "position": told["position"]}
+
+    @staticmethod
+    def read(answer: bytes) -> Any:
+        """An answer of the server."""
+        return json.loads(answer)
 
     async def look(self, seen: dict[str, Any]) -> None:
         """Ask for advice as the clock starts, if there is any, and count whether it comes in time."""
@@ -151,13 +163,13 @@ class Participant:
         while due < until:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             try:
-                status, answer = await self._asked(self.choice() if what == "choice" else request("/api/health"), seen)
+                status, answer = await self._asked(self.choice() if what == "choice" else request("/api/alive"), seen)
             except (OSError, TimeoutError) as error:
                 seen["errors"].append(f"{type(error).__name__}: {error}")
                 return
             now = time.perf_counter()
             if status == 200:
-                seen["seconds"].append(now - due)
+                seen[self.seen_as if what == "choice" else "seconds"].append(now - due)
                 if what == "choice":
                     self.answered(answer)
                     await self.look(seen)
@@ -196,13 +208,14 @@ async def generate(
     closed: bool = False,
     wait_for_advice: bool = False,
     warm_s: float = 0.0,
+    forms: float = 0.0,
 ) -> None:
     """Run all phases; prints when each begins and ends, and what was seen in it."""
     n_people = people
     if wait_for_advice:
         async with asyncio.timeout(300):
             await ready(port, clock_s)
-    crowd = [Participant(Connection(port), clock_s, number) for number in range(n_people)]
+    crowd = [kind(Connection(port), clock_s, number) for number, kind in enumerate(kinds(n_people, forms))]
     began = time.perf_counter()
     for group in range(0, n_people, 20):
         await asyncio.gather(*(one.arrive() for one in crowd[group : group + 20]))
@@ -214,7 +227,7 @@ async def generate(
         ("control after", "control", control_s),
     ):
         say({"phase": name, "begins": True})
-        seen: dict[str, Any] = {"seconds": [], "errors": [], "put_off": 0, "advice": []}
+        seen: dict[str, Any] = {"seconds": [], "forms": [], "errors": [], "put_off": 0, "advice": []}
         processor, began = time.process_time(), time.perf_counter()
         # People's starts are spread over one clock, so that requests come evenly; a whole clock after they began.
         late_s = clock_s if what == "choice" else 0.0
@@ -226,6 +239,15 @@ async def generate(
         say({"phase": name, **seen, "took_s": took, "processor_s": time.process_time() - processor})
     for one in crowd:
         one.leave()
+
+
+def kinds(n: int, forms: float) -> list[type[Participant]]:
+    """Who comes: this share of them fills in forms, spread evenly among the others."""
+    if not forms:
+        return [Participant] * n
+    from bench.study_forms import Answerer, Chooser
+
+    return [Answerer if int((number + 1) * forms) > int(number * forms) else Chooser for number in range(n)]
 
 
 def say(what: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RESULTS = HERE / "study.json"
+LATENCIES = ("choice", "form", "control")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -67,14 +68,17 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
     """One database: everything measured, from a server that has just started."""
     from sqlalchemy import func, select
 
+    from bench.study_forms import add_forms
     from explorelab.study.database.store import engine_for
-    from explorelab.study.database.tables import choices
+    from explorelab.study.database.tables import choices, visits
     from tests.support.study.server import Served, write_study
 
     with tempfile.TemporaryDirectory(prefix="load-") as temporary:
         folder = Path(temporary) / "study"
         clock_ms = round(1e3 * settings["clock_s"] / 2)
         write_study(folder, database, fast_ms=clock_ms, slow_ms=clock_ms, training=(), n_trials=1000)
+        if settings["forms"]:
+            add_forms(folder, settings["seconds"], settings["clock_s"])
         served = Served(folder, workers)
         asyncio.run(served.start())
         try:
@@ -85,7 +89,9 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
         said = served.log()
         engine = engine_for(database, folder)
         with engine.connect() as connection:
-            stored = int(connection.execute(select(func.count()).select_from(choices)).scalar_one())
+            stored, left = (
+                int(connection.execute(select(func.count()).select_from(each)).scalar_one()) for each in (choices, visits)
+            )
         engine.dispose()
     control = {"seconds": [], "errors": []}
     for name in ("control before", "control after"):
@@ -106,6 +112,7 @@ def measure(database: str, workers: int, settings: dict[str, Any], cluster_folde
         "memory_mib": memory,
         "processor_share": {name: value / choice["took_s"] for name, value in used.items()}
         | {"generator": choice["processor_s"] / choice["took_s"]},
+        **({"form": summary(choice["forms"]), "forms_stored": left - settings["people"]} if settings["forms"] else {}),
         "failed": said[-500:] if "Traceback" in said else "",
     }
     result["added_p99_ms"] = result["choice"]["p99"] - result["control"]["p99"]
@@ -175,8 +182,8 @@ def measured(database: str, settings: dict[str, Any]) -> dict[str, Any] | None:
     else:
         with postgres.cluster() as cluster:
             one = measure(cluster.new_database(), 2, settings, cluster.folder)
-    shown = {name: value for name, value in one.items() if name not in ("choice", "control", "memory_mib")}
-    few = {name: {k: v for k, v in one[name].items() if k != "quantiles"} for name in ("choice", "control")}
+    shown = {name: value for name, value in one.items() if name not in (*LATENCIES, "memory_mib")}
+    few = {name: {k: v for k, v in one[name].items() if k != "quantiles"} for name in LATENCIES if name in one}
     print(json.dumps({"database": database, **settings, **few, **shown, "memory_mib": one["memory_mib"][::15]}, indent=1))
     return one
 
@@ -196,6 +203,9 @@ def main() -> None:
     parser.add_argument(
         "--closed-loop", action="store_true", help="each clock starts with the answer before, as in the browser"
     )
+    parser.add_argument(
+        "--forms", type=float, default=0.0, help="share of people who fill in a form of ten questions instead"
+    )
     told = parser.parse_args()
     from bench import study_page
 
@@ -203,9 +213,17 @@ def main() -> None:
     if len(crowds) > 1 and not told.closed_loop:
         parser.error("several numbers of people need --closed-loop")
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    timing = {"clock_s": told.clock, "seconds": told.seconds, "control_s": told.control, "closed": told.closed_loop}
+    timing = {
+        "clock_s": told.clock,
+        "seconds": told.seconds,
+        "control_s": told.control,
+        "closed": told.closed_loop,
+        "forms": told.forms,
+    }
     where = {"cores": os.cpu_count(), "load_before": os.getloadavg()[0]}
-    part = results.setdefault("closed_loop" if told.closed_loop else "load", {})
+    if told.forms and told.closed_loop:
+        parser.error("--forms is for people in an open loop")
+    part = results.setdefault("closed_loop" if told.closed_loop else "forms" if told.forms else "load", {})
     part |= {"settings": timing | ({} if told.closed_loop else {"people": crowds[0]}), **where}
     for database in told.database:
         for people in crowds:

@@ -56,7 +56,7 @@ def page(results: dict[str, Any], measured: dict[str, Any]) -> str:
         f"{settings['people']} simulated people, one choice each every {settings['clock_s']:g} s, evenly spread in time:",
         f"{rate:.0f} choices per second for {settings['seconds']:.0f} s, on {load['cores']} cores",
         f"shared by server, database and the simulated people (load {load['load_before']:.1f} before the run). The control",
-        f"is a request that does nothing (`GET /api/health`) over the same connections at the same rate, for {control} s",
+        f"is a request that does nothing, over the same connections at the same rate, for {control} s",
         f"before and {control} s after. A choice is answered once it is on disk.",
         "",
         f"| | {' | '.join(NAMES[name] for name in measured)} |",
@@ -66,6 +66,8 @@ def page(results: dict[str, Any], measured: dict[str, Any]) -> str:
         "![Share of requests that take longer than a given time, and memory over the minute](study-load.png)",
         "",
     ]
+    if results.get("forms"):
+        lines += _forms(results["forms"])
     if results.get("closed_loop"):
         lines += _closed(results["closed_loop"])
     if results.get("advice"):
@@ -75,12 +77,39 @@ def page(results: dict[str, Any], measured: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _forms(part: dict[str, Any]) -> list[str]:
+    """People who fill in forms among those who choose."""
+    settings = part["settings"]
+    rows = [
+        f"| {NAMES[name]} | {one['choice']['n']} / {one['stored']} | {one['form']['n']} / {one['forms_stored']} "
+        f"| {_latency(one['choice'])} | {_latency(one['form'])} | {_latency(one['control'])} | {one['n_errors']} |"
+        for name in NAMES if (one := part.get(name))
+    ]  # fmt: skip
+    return [
+        "## With forms",
+        "",
+        f"{settings['people']} people of whom {settings['forms']:.0%} fill in a form of ten questions every",
+        f"{settings['clock_s']:g} s, while the others choose, for {settings['seconds']:.0f} s",
+        f"(load {part['load_before']:.1f} before: on a busy machine, times say little, and counts do).",
+        "",
+        "|  | choices: acknowledged / stored | forms: acknowledged / stored "
+        "| choice, ms: p50 / p99 / max | form, ms: p50 / p99 / max | control, ms: p50 / p99 / max | errors |",
+        "|---|---|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+
+
+def _latency(one: dict[str, Any]) -> str:
+    return f"{one['p50']:.1f} / {one['p99']:.1f} / {one['max']:.0f}"
+
+
 def _rows(measured: dict[str, Any]) -> list[str]:
     def row(label: str, cell: Any) -> str:
         return f"| {label} | {' | '.join(cell(one) for one in measured.values())} |"
 
     def latency(what: str) -> Any:
-        return lambda one: f"{one[what]['p50']:.1f} / {one[what]['p99']:.1f} / {one[what]['max']:.0f}"
+        return lambda one: _latency(one[what])
 
     def memory(one: Any) -> str:
         mib = [value for _, value in one["memory_mib"]]

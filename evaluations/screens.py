@@ -1,6 +1,6 @@
 """Pictures of every screen of a study, on a desktop and on a phone, and how punctual deadlines are. Writes docs/study/.
 
-    python -m evaluations.screens [--choices 60] [--only participant layouts researcher clock]
+    python -m evaluations.screens [--choices 60] [--only participant studies layouts researcher clock]
 
 Pictures of layouts are of the plugin alone, and go to docs/plugin/.
 
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 from playwright.sync_api import Browser, Page  # noqa: E402
 
+from explorelab.study.server.serve import serving  # noqa: E402
 from tests.support.study.browser import DESKTOP, PHONE, chromium, served, stage, wait_for_trial  # noqa: E402
+from tests.support.study.hands import person  # noqa: E402
 from tests.support.study.plugin_page import LAYOUTS, cell, show  # noqa: E402
+from tests.support.study.taking_part import take_part  # noqa: E402
+from tests.support.study.three_studies import STUDIES  # noqa: E402
 
 FOLDER = ROOT / "docs" / "study"
 ROBOTS = 5
@@ -89,6 +94,25 @@ def walk(browser: Browser, url: str, name: str, viewport: dict[str, int]) -> Non
     stranger.screenshot(path=FOLDER / f"{name}-elsewhere.png")
     stranger.context.close()
     context.close()
+
+
+def studies(browser: Browser) -> None:
+    """Every screen of two studies of one's own, a bandit and a graph."""
+    for name in ("bandit", "graph"):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary) / name
+            STUDIES[name].write(folder)
+            with serving(folder) as url:
+                for screen, way in (("desktop", "mouse"), ("phone", "finger")):
+                    with person(browser, way, "de-DE" if name == "bandit" else "en-GB") as page:
+                        take_part(page, way, url, STUDIES[name], partial(picture_of_study, page, FOLDER / name, screen))
+
+
+def picture_of_study(page: Page, folder: Path, screen: str, name: str) -> None:
+    """A picture of a screen, unless it is only called by its stage."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if name not in ("at_page", "ready", "play"):
+        page.screenshot(path=folder / f"{screen}-{name}.png", full_page=not name.startswith("play"))
 
 
 def layouts(browser: Browser) -> None:
@@ -199,13 +223,15 @@ def main() -> int:
     """Take the pictures and measure the clock."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--choices", type=int, default=60, help="how many choices the clock is measured on; 0: not at all")
-    parts = ("participant", "layouts", "researcher", "clock")
+    parts = ("participant", "studies", "layouts", "researcher", "clock")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         if "participant" in given.only:
             participant(browser)
+        if "studies" in given.only:
+            studies(browser)
         if "layouts" in given.only:
             layouts(browser)
         if "researcher" in given.only:

@@ -169,8 +169,36 @@ def test_a_clean_environment_with_the_extra_alone_serves_a_study(built: tuple[Pa
     done = run(*pip, f"explorelab[study] @ {built[1].as_uri()}", timeout=900)
     assert done.returncode == 0, done.stderr
     command = tmp_path / "env" / "bin" / "explorelab"
-    assert run(command, "study", "init", "mine", cwd=tmp_path).returncode == 0
+    assert run(command, "study", "init", "mine", "--language", "en,de", cwd=tmp_path).returncode == 0
     assert_serves(command, tmp_path)
+    assert_plays(command, tmp_path)
+
+
+def assert_plays(command: Path, folder: Path) -> None:
+    """Robots play the study from end to end over HTTP, in both languages, and what they did is exported and fits."""
+    toml = folder / "mine" / "study.toml"
+    text = toml.read_text()
+    for old, new in (("fast = 1500", "fast = 100"), ("slow = 6000", "slow = 120"), ("choices = 90", "choices = 20")):
+        assert old in text
+        text = text.replace(old, new)
+    toml.write_text(text)
+    words = (
+        ["check"],
+        ["pilot", "--people", "4"],
+        ["backup", "--keep", "2"],
+        ["export", "--pilots", "only", "--out", "data"],
+    )
+    said = {}
+    for name, *more in words:
+        done = run(command, "study", name, "mine", *more, cwd=folder)
+        assert done.returncode == (1 if name == "check" else 0), (name, done.stderr)
+        said[name] = done.stdout
+    assert "de/consent.md" in said["check"]
+    assert said["pilot"].startswith("4 of 4 robots finished")
+    assert "other language" not in said["pilot"]
+    done = run(command, "check", folder / "data" / "choices.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "4 participants" in done.stdout
 
 
 def test_an_installation_without_pages_says_what_a_pip_user_can_do(built: tuple[Path, Path], tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ export class Standing {
   available: readonly number[] | null;
   /** Whether an arm has been clicked that is not recorded yet. */
   isClicked = false;
+  /** From where the choice on the screen was or is made. */
+  private from: number;
   private reward: number | null;
   private points: number | null;
   /** Where the yellow dot was when this choice began. */
@@ -24,7 +26,7 @@ export class Standing {
 
   constructor(private readonly block: Block) {
     this.trial = block.firstTrial;
-    this.blue = block.position;
+    this.blue = this.from = block.position;
     this.yellow = this.yellowAtFirst = block.goal;
     this.available = block.available;
     this.reward = block.lastReward;
@@ -51,6 +53,8 @@ export class Standing {
   record(answer: Answer): Outcome {
     const outcome = completed(answer, this.points);
     this.blue = outcome.position;
+    // Without a deadline the arms look as they did while the outcome is looked at.
+    if (this.block.deadlineMs !== null) this.from = this.blue;
     this.yellow = this.yellowAtFirst = outcome.goal;
     this.isClicked = false;
     this.isPlaced = true;
@@ -63,6 +67,7 @@ export class Standing {
   /** The next choice opens. */
   open(available: readonly number[] | null): void {
     this.trial += 1;
+    this.from = this.blue;
     this.available = available;
     // With a deadline the next clock starts at once, and what is written stays until it is up.
     if (this.block.deadlineMs === null) this.written = null;
@@ -71,7 +76,7 @@ export class Standing {
   view(): View {
     const { trial, available, reward, written } = this;
     const points = this.block.rewards.kind === "hidden" ? null : this.points;
-    return { trial, nTrials: this.block.nTrials, ...this.dots(), position: this.blue, available, reward, points, written };
+    return { trial, nTrials: this.block.nTrials, ...this.dots(), position: this.from, available, reward, points, written };
   }
 
   /** Without a deadline the yellow dot is on what was just clicked, or on a goal that is not reached yet. */

@@ -253,6 +253,18 @@ test("a server that tells what the rule says anyway closes nothing; one that tel
   expect([find("#note").textContent, find("#status").textContent]).toEqual([expect.stringMatching(/^Hatched/), "Open this time: Red; Grey."]);
 });
 
+test("while an outcome is looked at, the arms are open and closed as they were; then as they are for the next choice", async () => {
+  const choose = () => ({ arm: 0, reward: 1, available: [0, 4] });
+  await start({ layout: LAYOUTS.graph, start: 4, dynamic: "neighbour", deadline_ms: null, available: [0, 1, 2, 3, 4], choose });
+  const open = () => [0, 1, 2, 3, 4].filter((each) => !arm(each).hasAttribute("aria-disabled"));
+  arm(0).click();
+  await wait(20);
+  expect([marked(), open()]).toEqual([[0, null], [0, 1, 2, 3, 4]]);
+  await wait(1000);
+  expect(open()).toEqual([0, 4]);
+  expect(find("#note").textContent).toMatch(/^Stay, or choose/);
+});
+
 test("on a graph people travel to a goal without a clock, one step at a click", async () => {
   const layout = readLayout(LAYOUTS.graph, 0, 0);
   const choose = choosesLocally({ means: [1, 2, 3, 4, 5], noise: 0, dynamic: "travel", layout, foregone: false, offers: [] });

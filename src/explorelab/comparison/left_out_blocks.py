@@ -186,7 +186,7 @@ def _one_set(fitted: Fitted, own: np.ndarray, training: list[np.ndarray], left_o
         z, ending, posterior = group.best.z, group.ending, group.posterior_covariance
     else:
         _, best, ending = fit_each(fitted, training, how.method != "ml", how.starts, how.seed, how.progress)
-        z, posterior = best.z, covariances(ending.hessian, ending.information)[0]
+        z, posterior = best.z, covariances(ending.hessian, best.information)[0]
     nll = -predicted(fitted, left_out, z[:, None], how.progress)[:, 0]
     averaged = np.full_like(nll, np.nan)
     if how.method != "ml" and how.draws:

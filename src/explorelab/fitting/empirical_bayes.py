@@ -24,7 +24,7 @@ from explorelab.errors import InputError
 from explorelab.fitting.model import Fitted
 from explorelab.fitting.objective import Curvature
 from explorelab.fitting.results import covariances, on_natural_scale
-from explorelab.fitting.search.best import Best, fit_each, with_prior
+from explorelab.fitting.search.best import Best, best_of_starts, with_prior
 from explorelab.fitting.search.optimise import CLOSE, Minimum, Status
 from explorelab.fitting.search.solve import Ending, curved, endings, limits, minimised, problems
 
@@ -95,13 +95,13 @@ def fit_group(
     member = np.zeros(len(row_lists), int) if sets is None else np.asarray(sets)
     if len(row_lists) < 2:
         raise InputError(ONE_PERSON)
-    _, best, ending = fit_each(fitted, row_lists, True, starts, seed, progress)
-    group = _Group(fitted, row_lists, member, best.z, covariances(ending.information, ending.information)[0], progress)
+    best = best_of_starts(fitted, with_prior(fitted, row_lists, prior=True), starts, seed, "fitting", progress)
+    group = _Group(fitted, row_lists, member, best, progress)
     group.status = best.status.copy()
     moved = [group.round(f"group, round {round_ + 1}", tolerance) for round_ in range(rounds) if group.learning.any()]
     # Each start stays as far behind the person's best start as it was before the group was known.
     lost = best.start_values - best.value[:, None]
-    final = Best(group.z, group.value, group.status, group.n_steps, lost + group.value[:, None])
+    final = Best(group.z, group.value, group.status, group.n_steps, lost + group.value[:, None], group.information)
     settled = not group.learning.any()
     return GroupFit(group.mean, group.covariance, final, group.ended(), group.posterior, np.array(moved), settled)
 
@@ -219,13 +219,13 @@ class _Group:
         fitted: Fitted,
         row_lists: list[np.ndarray],
         member: np.ndarray,
-        z: np.ndarray,
-        posterior: np.ndarray,
+        best: Best,
         progress: bool | None,
     ) -> None:
         self.fitted, self.row_lists, self.member, self.progress = fitted, row_lists, member, progress
-        self.z, self.posterior = z.copy(), posterior.copy()
-        n_sets, (n, p) = int(member.max()) + 1, z.shape
+        self.z, self.information = best.z.copy(), best.information.copy()
+        self.posterior = covariances(self.information, self.information)[0]
+        n_sets, (n, p) = int(member.max()) + 1, best.z.shape
         self.mean, self.covariance = np.zeros((n_sets, p)), np.tile(np.eye(p), (n_sets, 1, 1))
         self.learning = np.ones(n_sets, bool)
         self.value, self.status, self.n_steps = np.zeros(n), np.full(n, Status.CONVERGED), np.zeros(n, int)
@@ -256,6 +256,7 @@ class _Group:
         usable = np.isfinite(ended.value)
         self.z[now[usable]] = ended.z[usable]
         self.value[now], self.status[now], self.n_steps[now] = ended.value, ended.status, ended.n_steps
+        self.information[now[usable]] = ended.information[usable]
         self.posterior[now[usable]] = covariances(ended.information, ended.information)[0][usable]
 
     def ended(self) -> Ending:

@@ -76,7 +76,7 @@ def estimates(
     """
     space, silent = fitted.space, without_information(choices)
     names = [dimension.name for dimension in space]
-    covariance, observed = covariances(ending.hessian, ending.information) if uncertainty is None else uncertainty
+    covariance, observed = covariances(ending.hessian, best.information) if uncertainty is None else uncertainty
     se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     natural = on_natural_scale(space, best.z)
     half = norm.ppf(0.975) * se

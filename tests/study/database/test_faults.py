@@ -15,8 +15,9 @@ from tests.support.study import postgres
 from tests.support.study.faults import Plan, run
 from tests.support.study.ledger import Ledger, compare, identity_of
 
-SHORT = Plan(kills=3, reloads=8, cuts=8, tabs=4, repeats=8, operator=2, at_once=10)
-FULL = Plan(kills=200, reloads=100, cuts=50, tabs=50, repeats=100, operator=40)
+SHORT = Plan(kills=3, reloads=8, cuts=8, tabs=4, repeats=8, operator=3, at_once=10)
+FULL = Plan(kills=200, reloads=100, cuts=50, tabs=50, repeats=100, operator=60)
+BACKUPS = Plan(kills=1, reloads=2, cuts=2, tabs=1, repeats=2, operator=6, at_once=10)
 
 
 def holds(result: dict[str, Any], plan: Plan) -> None:
@@ -48,6 +49,17 @@ def test_sqlite_under_fire(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_postgresql_under_fire(tmp_path: Path) -> None:
     holds(on_postgresql(tmp_path / "study", SHORT), SHORT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_backups_and_restores_under_load(database: str, tmp_path: Path) -> None:
+    """Also those that are killed in the middle, come too early, or are put back elsewhere."""
+    folder = tmp_path / "study"
+    result = run("sqlite:///study.db", folder, BACKUPS) if database == "sqlite" else on_postgresql(folder, BACKUPS)
+    holds(result, BACKUPS)
+    done = result["operator"]
+    assert min(done["restores killed"], done["backups killed"], done["restores refused"]) >= 1
 
 
 @pytest.mark.slow

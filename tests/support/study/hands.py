@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
 from playwright.sync_api import Browser, Page
 
@@ -42,12 +42,8 @@ def press(page: Page, way: Way, button: str) -> None:
     elif way == "finger":
         page.tap(button)
     else:
-        for _ in range(60):
-            if page.evaluate("button => document.activeElement?.matches(button)", button):
-                page.keyboard.press("Enter")
-                return
-            page.keyboard.press("Tab")
-        raise AssertionError(f"{button} cannot be reached by keyboard")
+        _tab_to(page, button)
+        page.keyboard.press("Enter")
 
 
 def open_arms(page: Page) -> list[int]:
@@ -95,14 +91,19 @@ def wait_to_choose(page: Page) -> int | None:
     return int("".join(c for c in page.locator("#counter").inner_text().split()[1] if c.isdigit()))
 
 
-def play(page: Page, way: Way, seed: int = 0) -> list[int]:
-    """Play the block that has begun to its end, choosing any open arm; returns the arms that were chosen."""
+def play(page: Page, way: Way, seed: int = 0, at_second: Callable[[], None] = lambda: None) -> list[int]:
+    """Play the block that has begun to its end, choosing any open arm; returns the arms that were chosen.
+
+    `at_second` is called when the second choice is open, and something has been chosen.
+    """
     rng = random.Random(seed)
     chosen: list[int] = []
     while (number := wait_to_choose(page)) is not None:
         page.wait_for_timeout(60)  # nobody chooses in the frame in which a choice opens
         chosen.append(rng.choice(open_arms(page)))
         choose(page, way, chosen[-1])
+        if number == 2:
+            at_second()
         page.wait_for_function(
             """n => document.body.dataset.stage !== "play"
                 || !document.querySelector("#counter")?.textContent.includes(` ${n} `)""",
@@ -110,3 +111,48 @@ def play(page: Page, way: Way, seed: int = 0) -> list[int]:
             timeout=30_000,
         )
     return chosen
+
+
+def answer(page: Page, way: Way, question: str, value: Any) -> None:
+    """Answer a question of a page."""
+    box = f'[data-question="{question}"]'
+    if isinstance(value, list):
+        for each in value:
+            _check(page, way, f'{box} input[value="{each}"]')
+    elif page.locator(f"{box} input[type=radio]").count():
+        _pick(page, way, box, str(value))
+    else:
+        _tab_to(page, f"{box} :is(input, textarea)") if way == "keys" else press(page, way, f"{box} :is(input, textarea)")
+        page.keyboard.press("Control+A")
+        page.keyboard.type(str(value))
+
+
+def _check(page: Page, way: Way, box: str) -> None:
+    if way == "keys":
+        _tab_to(page, box)
+        page.keyboard.press(" ")
+    else:
+        press(page, way, box)
+
+
+def _pick(page: Page, way: Way, box: str, value: str) -> None:
+    """Choose one of several that exclude each other; with the keyboard, the arrow keys go from one to the next."""
+    wanted = f'{box} input[value="{value}"]'
+    if way != "keys":
+        press(page, way, wanted)
+        return
+    _tab_to(page, f"{box} input")
+    page.keyboard.press(" ")
+    for _ in range(page.locator(f"{box} input").count()):
+        if page.locator(wanted).is_checked():
+            return
+        page.keyboard.press("ArrowDown")
+    raise AssertionError(f"{wanted} cannot be chosen with the keyboard")
+
+
+def _tab_to(page: Page, what: str) -> None:
+    for _ in range(60):
+        if page.evaluate("what => document.activeElement?.matches(what)", what):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{what} cannot be reached by keyboard")

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ import httpx
 from sqlalchemy import text
 
 from explorelab.study.database.store import engine_for, open_store
+from tests.support.study.interrupted import elsewhere, kill_backup, kill_restore, restore_too_early
 from tests.support.study.ledger import Ledger, Name, identity_of
 from tests.support.study.server import COMMAND, Served
 
@@ -92,10 +94,10 @@ class Operator:
     """Whoever has access to the server's folder and database, and no patience."""
 
     def __init__(self, served: Served, ledger: Ledger, database: str) -> None:
-        self._served, self._ledger, self._url = served, ledger, database
-        self._folder = served.folder
+        self.served, self._ledger, self._url = served, ledger, database
+        self.folder = served.folder
         self._sqlite = database.startswith("sqlite")
-        self._kept = self._folder.with_name("kept")
+        self._kept = self.folder.with_name("kept")
         self.done: Counter[str] = Counter()
         self.faults: list[str] = []
 
@@ -111,48 +113,55 @@ class Operator:
         """A backup, in which everything must be that was acknowledged before it was asked for."""
         self.done[f"backups {what}"] += 1
         before = dict(self._ledger.shown)
-        target = self._folder.with_name(f"backup-{self.done.total()}-{time.monotonic_ns()}")
-        await self.command("backup", str(self._folder), "--out", str(target))
+        target = self.folder.with_name(f"backup-{self.done.total()}-{time.monotonic_ns()}")
+        await self.command("backup", str(self.folder), "--out", str(target))
         if target.exists() and target.stat().st_mode & 0o777 != 0o600:
             self.faults.append(f"a backup can be read by others: {target.stat().st_mode:o}")
-        if self._sqlite and target.exists():
-            self.faults += [
-                f"acknowledged, but not in the backup ({what}): {name[1:]}" for name in held(target).missing(before)
-            ]
+        if target.exists():
+            await self.look_into(target, before, what)
         return target
+
+    async def look_into(self, saved: Path, before: Iterable[Name], what: str) -> None:
+        """Note what was acknowledged before a backup and is not in it, or why it cannot be read."""
+        try:
+            kept = held(saved) if self._sqlite else Held(**await elsewhere(saved, self.folder, self._url))
+        except (RuntimeError, sqlite3.Error) as error:
+            self.faults.append(f"a backup ({what}) cannot be used: {error}")
+            return
+        self.faults += [f"acknowledged, but not in the backup ({what}): {name[1:]}" for name in kept.missing(before)]
 
     async def attack(self, what: str) -> None:
         """Break the database under the server; see that it stops; put things right and start it again."""
         self.done["attacks"] += 1
         older = await self.back_up("under load")
-        other = self._folder.with_name("other.db")
+        other = self.folder.with_name("other.db")
         if not other.exists():
             open_store("sqlite:///other.db", other.parent).close()
         await asyncio.sleep(0.3)
         while (before := self._broken(what, older, other)) is None:
             await asyncio.sleep(0.02)
         await self._stopped(what, *before)
-        self._served.kill_all()
-        for folder in (self._folder, self._folder.with_name("moved")):
+        self.served.kill_all()
+        for folder in (self.folder, self.folder.with_name("moved")):
             shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self._kept, self._folder)
-        self._served.reopen_log()
-        await self._served.start()
+        shutil.copytree(self._kept, self.folder)
+        self.served.reopen_log()
+        await self.served.start()
 
     def _broken(self, what: str, older: Path, other: Path) -> tuple[str, set[Any]] | None:
         """Break the database while nobody writes; what the log said until then, and who had been told what.
 
         None if the database was locked: nothing has been done yet.
         """
-        with _Still(self._served.pids):
+        with _Still(self.served.pids):
             shutil.rmtree(self._kept, ignore_errors=True)
-            shutil.copytree(self._folder, self._kept)
+            shutil.copytree(self.folder, self._kept)
             told = set(self._ledger.shown)
             try:
-                ATTACKS[what](self._folder / "study.db", older, other)
+                ATTACKS[what](self.folder / "study.db", older, other)
             except LockedError:
                 return None
-            return self._served.log() if self._folder.exists() else "", told
+            return self.served.log() if self.folder.exists() else "", told
 
     async def _stopped(self, what: str, shown: str, told: set[Any]) -> None:
         """Wait until the server says that it has stopped; nothing may have been acknowledged after the attack."""
@@ -165,20 +174,20 @@ class Operator:
         await asyncio.sleep(0.2)  # for answers that were under way
         lost = held(self._kept / "study.db").missing(self._ledger.shown.keys() - told)
         self.faults += [f"{what}: acknowledged after the attack: {name[1:]}" for name in lost]
-        if self._folder.exists() and "the study has stopped" not in self._served.log()[len(shown) :]:
+        if self.folder.exists() and "the study has stopped" not in self.served.log()[len(shown) :]:
             self.faults.append(f"{what}: nothing in the log")
 
     async def _health(self) -> int:
         async with httpx.AsyncClient() as client:
             try:
-                return (await client.get(f"http://127.0.0.1:{self._served.port}/api/health", timeout=10)).status_code
+                return (await client.get(f"http://127.0.0.1:{self.served.port}/api/health", timeout=10)).status_code
             except httpx.TransportError:
                 return 0
 
     async def refuse_writes(self) -> None:
         """A disk that takes no more: nothing is acknowledged, health says so, and all goes on once there is room."""
         self.done["full disks"] += 1
-        pids = self._served.pids
+        pids = self.served.pids
         before = {pid: resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY)) for pid in pids}
         until = time.monotonic() + NOTICED_S
         while (status := await self._health()) != 503 and time.monotonic() < until:
@@ -195,30 +204,31 @@ class Operator:
     async def restore(self) -> None:
         """The server is killed, its database backed up, broken and restored: nothing is missing."""
         self.done["restores"] += 1
-        self._served.kill_all()
+        self.served.kill_all()
         saved = await self.back_up("after a kill")
         if self._sqlite:
-            over(self._folder / "study.db", os.urandom(4096))
+            over(self.folder / "study.db", os.urandom(4096))
         else:
-            engine = engine_for(self._url, self._folder)
+            engine = engine_for(self._url, self.folder)
             with engine.begin() as connection:
                 connection.execute(text(WIPES[self.done["restores"] % len(WIPES)]))
             engine.dispose()
-        await self.command("restore", str(self._folder), str(saved))
-        await self._served.start()
+        await self.command("restore", str(self.folder), str(saved))
+        await self.served.start()
 
     async def act(self, number: int) -> None:
         """The next thing that operators do."""
-        if not self._sqlite:
-            await (self.restore() if number % 2 else self.back_up("under load"))
-            return
-        if number % 4 == 1:
-            await self.restore()
-        elif number % 4 == 3:
-            await self.refuse_writes()
-        else:
+        others = [self.refuse_writes] if self._sqlite else []
+        interrupted = (partial(each, self) for each in (kill_restore, kill_backup, restore_too_early))
+        acts = [self._first, self.restore, *interrupted, *others]
+        await acts[number % len(acts)]()
+
+    async def _first(self) -> None:
+        if self._sqlite:
             # In steps that reach each of them, but not those alike one after another.
             await self.attack(list(ATTACKS)[5 * self.done["attacks"] % len(ATTACKS)])
+        else:
+            await self.back_up("under load")
 
 
 class _Still:

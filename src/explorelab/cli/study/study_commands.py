@@ -34,6 +34,14 @@ class Pilots(StrEnum):
     ONLY = "only"
 
 
+class Template(StrEnum):
+    """What a new study is like."""
+
+    PAPER = "paper"
+    BANDIT = "bandit"
+    GRAPH = "graph"
+
+
 class Doubted(StrEnum):
     """Whether choices.csv includes people who may not have played by hand or in time."""
 
@@ -58,6 +66,9 @@ def register(app: typer.Typer) -> None:
 @study.command()
 def init(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")],
+    template: Annotated[
+        Template, typer.Option(help="The paper's design, a restless bandit with four buttons, or walks on a graph.")
+    ] = Template.PAPER,
     advice: Annotated[
         bool, typer.Option("--advice", help="A study in which a computer suggests squares to some people.")
     ] = False,
@@ -65,11 +76,11 @@ def init(
         str, typer.Option(help="Comma-separated languages of the texts (en, de, es, fr); the first is the usual one.")
     ] = "en",
 ) -> None:
-    """Create a study folder: the paper's design in study.toml and the texts people read, ready to edit."""
+    """Create a study folder: a design in study.toml and the texts people read, ready to edit."""
     from explorelab.study.config.start_study import init_study
 
     languages = [each.strip() for each in language.split(",")]
-    for path in init_study(folder, advice=advice, languages=languages):
+    for path in init_study(folder, template=template.value, advice=advice, languages=languages):
         typer.echo(f"Wrote {path}")
     typer.echo(f"Next: edit the texts, then explorelab study serve {folder}")
 

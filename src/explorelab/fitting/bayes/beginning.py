@@ -14,7 +14,7 @@ from explorelab.fitting.bayes.nuts import Settings, Starts
 from explorelab.fitting.bayes.population import Known
 from explorelab.fitting.empirical_bayes import fit_group
 from explorelab.fitting.model import Fitted
-from explorelab.fitting.search.best import Best, fit_each, rows_of_each
+from explorelab.fitting.search.best import Best, best_of_starts, rows_of_each, with_prior
 from explorelab.fitting.search.optimise import Status
 from explorelab.fitting.search.solve import limits
 
@@ -44,16 +44,16 @@ def begin(choices: Choices, fitted: Fitted, starts: int = 4, seed: int = 0, prog
         return begin_with_effects(choices, fitted, starts, seed, progress)
     if len(rows) > 1:
         first = fit_group(fitted, rows, None, starts, seed, EM_ROUNDS, EM_TOLERANCE, progress)
-        mean, covariance, best, ending = first.mean[0], first.covariance[0], first.best, first.ending
+        mean, covariance, best = first.mean[0], first.covariance[0], first.best
     else:
-        _, best, ending = fit_each(fitted, rows, True, starts, seed, progress)
+        best = best_of_starts(fitted, with_prior(fitted, rows, prior=True), starts, seed, "fitting", progress)
         mean, covariance = np.zeros(n_parameters), np.eye(n_parameters)
     check_finite(choices, best)
     precision = np.linalg.inv(covariance)
     low, high = limits(fitted.space)
     # Beyond a bound the likelihood is flat, so its curvature at the bound tells the sampler nothing.
     inside = (best.z > low + AWAY) & (best.z < high - AWAY)
-    bend = positive((ending.information - precision) * inside[:, :, None] * inside[:, None, :])
+    bend = positive((best.information - precision) * inside[:, :, None] * inside[:, None, :])
     # At the posterior mode the slopes of likelihood and prior cancel.
     slope = (mean - best.z) @ precision * inside
     pull = np.einsum("nij,nj->ni", bend, best.z) - slope

@@ -17,7 +17,7 @@ def effects_groups(choices: Choices, fitted: Fitted, found: EffectsFit) -> dict[
     """Estimates of people, the group, the effects, and the conditions that they are about."""
     design, person = fitted.design, choices.participant
     assert design is not None
-    covariance, observed = covariances(found.ending.hessian, found.ending.information)
+    covariance, observed = covariances(found.ending.hessian, found.best.information)
     best = found.best._replace(z=person_points(fitted, found.best.z, person))
     if design.moving:
         means = own_means(design, person)

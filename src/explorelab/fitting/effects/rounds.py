@@ -93,7 +93,8 @@ def fit_effects(
         value, status, n_steps = ended.value, ended.status, ended.n_steps
         bent = bends(fitted, each, z, progress)
     lost = best.start_values - best.value[:, None]
-    final = Best(z, value, status, n_steps, lost + value[:, None])
+    information = np.asarray(bent.information) + prior.precision
+    final = Best(z, value, status, n_steps, lost + value[:, None], information)
     ending = endings(fitted, prior, z, progress)
     return EffectsFit(
         group, final, ending, np.asarray(bent.information), np.asarray(bent.gradient), np.array(moved), settled, sensitivity

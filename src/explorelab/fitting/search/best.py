@@ -36,8 +36,11 @@ class Best(NamedTuple):
     n_steps: np.ndarray
     start_values: np.ndarray
     """The objective where each start ended (problem x start); NaN if it ended nowhere."""
+    information: np.ndarray
+    """Expected information at the minimum, including the prior's (problem x parameter x parameter)."""
 
 
+@in_shares(1, most=128)
 def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label: str, progress: bool | None = None) -> Best:
     """The best minimum of every problem from several starts.
 
@@ -51,7 +54,7 @@ def best_of_starts(fitted: Fitted, each: Problem, starts: int, seed: int, label:
         points = points[:1]
         values = screened(fitted, each, points, progress)
         status = np.where(np.isfinite(values[:, 0]), Status.CONVERGED, Status.NOT_FINITE)
-        return Best(np.zeros((n, 0)), values[:, 0], status, np.zeros(n, int), values)
+        return Best(np.zeros((n, 0)), values[:, 0], status, np.zeros(n, int), values, np.zeros((n, 0, 0)))
     first = np.tile(np.arange(-(-starts // 2)), (n, 1))
     if starts > 1:
         values = screened(fitted, each, points, progress)
@@ -73,7 +76,8 @@ def _lowest(ended: Minimum, n: int, starts: int) -> Best:
     def taken(array: np.ndarray) -> np.ndarray:
         return array.reshape(n, starts, *array.shape[1:])[rows, at]
 
-    return Best(taken(ended.z), value[rows, at], taken(ended.status), taken(ended.n_steps), value)
+    information = taken(ended.information)
+    return Best(taken(ended.z), value[rows, at], taken(ended.status), taken(ended.n_steps), value, information)
 
 
 def rows_of_each(choices: Choices) -> list[np.ndarray]:

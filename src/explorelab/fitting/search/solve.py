@@ -113,10 +113,9 @@ LOOK_AROUND = 0.05
 
 
 class Ending(NamedTuple):
-    """The objective at its minimum: observed and expected information, the likelihood, and a check of nearby points."""
+    """The objective at its minimum: observed information, the likelihood, and a check of nearby points."""
 
     hessian: Float[AnyArray, "parameter parameter"]
-    information: Float[AnyArray, "parameter parameter"]
     log_likelihood: Float[AnyArray, ""]
     lower_nearby: Float[AnyArray, ""]
     """The most by which the objective is lower a little to either side along any parameter; not above 0 at a minimum. It
@@ -156,9 +155,7 @@ def _ended(
     def one(each: tuple[Problem, Float[Array, " parameter"]]) -> Ending:
         problem, z = each
         hessian = jax.jacfwd(jax.grad(lambda z: _value(model, data, problem, z)))(z)
-        information = _penalised(model, data, problem, z).information
-        log_likelihood, lower = _looked_around(model, data, problem, z, low, high)
-        return Ending(hessian, information, log_likelihood, lower)
+        return Ending(hessian, *_looked_around(model, data, problem, z, low, high))
 
     return mapped(one, argument, count)
 
@@ -227,7 +224,10 @@ def curved(fitted: Fitted, each: Problem, z: np.ndarray, label: str, progress: b
 
 @in_shares(2)
 def endings(fitted: Fitted, each: Problem, z: np.ndarray, progress: bool | None = None) -> Ending:
-    """Curvature and likelihood of every problem at its minimum, and whether any nearby point is lower."""
+    """Curvature and likelihood of every problem at its minimum, and whether any nearby point is lower.
+
+    The expected information there is known from the minimisation; to compute it again would be one more replay to compile.
+    """
     low, high = searched(fitted)
 
     def call(part: tuple[Problem, np.ndarray], count: np.int32) -> Ending:

@@ -1,0 +1,117 @@
+"""Studies made from templates: robots play them to the end, and their exports pass the check and feed the report."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+
+import explorelab as xl
+from explorelab.choices.reading import check_choices
+from explorelab.errors import InputError
+from explorelab.study.config.design import Study
+from explorelab.study.config.start_study import DESIGNS, init_study
+from explorelab.study.config.study_folder import load_study
+from explorelab.study.config.texts import LANGUAGES
+from explorelab.study.database.store import engine_for, remembered
+from explorelab.study.export.write_export import export_study
+from explorelab.study.robots.pilot import run_pilot
+from explorelab.study.server.serve import serving
+
+OWN = [name for name in DESIGNS if name != "paper"]
+AGENTS = {"bandit": "restless-kalman", "graph": "kalman-ucb"}
+
+
+@pytest.mark.parametrize("template", DESIGNS)
+@pytest.mark.parametrize("languages", [("en",), ("de",), LANGUAGES], ids=["en", "de", "all"])
+def test_a_template_is_a_study_in_every_language(tmp_path: Path, template: str, languages: tuple[str, ...]) -> None:
+    names = init_study(tmp_path / "study", template=template, languages=languages)
+    assert {path for path in (tmp_path / "study").rglob("*") if path.is_file()} == set(names)
+    study = load_study(tmp_path / "study")
+    assert study.languages == languages
+    titles = {study.speaking(language).title for language in languages}
+    assert len(titles) == len(languages)
+    for language in languages:
+        texts = study.speaking(language).texts
+        assert not re.search(r"\bsquares?\b", texts.pages["consent"]) or template == "paper"
+        assert study.speaking(language).title in texts.pages["consent"]
+
+
+def test_only_the_papers_design_has_advice(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="advice belongs to the template 'paper', got 'graph' with advice"):
+        init_study(tmp_path / "study", template="graph", advice=True)
+    with pytest.raises(InputError, match="unknown template 'bandits': did you mean 'bandit'"):
+        init_study(tmp_path / "study", template="bandits")
+
+
+class Piloted(NamedTuple):
+    """A template that robots have played, quickly and with fewer choices, and its export."""
+
+    template: str
+    study: Study
+    out: Path
+
+
+@pytest.fixture(scope="module", params=OWN)
+def piloted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Piloted:
+    template = str(request.param)
+    folder = tmp_path_factory.mktemp(template) / "study"
+    init_study(folder, template=template, languages=("de",) if template == "bandit" else ("en", "fr"))
+    toml = (folder / "study.toml").read_text(encoding="utf-8")
+    for old, new in (
+        ("deadline_ms = 5000", "deadline_ms = 60"),
+        ("choices = 60", "choices = 12"),
+        ("choices = 40", "choices = 12"),
+    ):
+        toml = toml.replace(old, new)
+    (folder / "study.toml").write_text(toml, encoding="utf-8")
+    study = load_study(folder)
+    engine = engine_for(study.database, folder)
+    with serving(folder) as address:
+        with engine.begin() as connection:
+            key = remembered(connection, "pilot_key")
+        told = run_pilot(address, study, people=5, seed=3, pilot_key=key, speed=4, progress=False)
+    assert (told.finished, told.failures) == (5, ())
+    export_study(study, engine, folder.parent / "out", pilots="only", doubted="with", progress=False)
+    engine.dispose()
+    return Piloted(template, study, folder.parent / "out")
+
+
+def test_its_export_passes_the_check(piloted: Piloted) -> None:
+    found = check_choices(piloted.out / "choices.csv")
+    assert found.ok, found
+    choices = xl.read_choices(piloted.out / "choices.csv")
+    assert choices.n_participants == 5
+    assert choices.n_rows == 5 * 2
+    assert choices.means is not None
+    assert choices.means_change == (piloted.template == "bandit")
+
+
+def test_conditions_are_balanced_and_in_the_export(piloted: Piloted) -> None:
+    choices = xl.read_choices(piloted.out / "choices.csv")
+    within = {"bandit": "world", "graph": "dynamic"}[piloted.template]
+    for person in range(5):
+        assert len(set(choices.conditions[within][choices.participant == person])) == 2
+    people = pd.read_csv(next((piloted.out / "data").glob("*participants*")), dtype=str)
+    counts = people.cell.value_counts().reindex([cell.name for cell in piloted.study.cells], fill_value=0)
+    assert counts.max() - counts.min() <= 1
+
+
+def test_every_column_of_every_file_is_described(piloted: Piloted) -> None:
+    told = json.loads((piloted.out / "dataset_description.json").read_text(encoding="utf-8"))
+    described = {each["name"] for each in told["variableMeasured"]}
+    for path in piloted.out.rglob("*.csv"):
+        if not path.stem.endswith("-means"):
+            header = next(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+            assert set(header) <= described, path
+
+
+def test_it_feeds_the_report_untouched(piloted: Piloted, tmp_path: Path) -> None:
+    agents = [AGENTS[piloted.template], "random-choice"]
+    xl.write_report(piloted.out / "choices.csv", tmp_path / "report.html", agents=agents, quick=True, progress=False)
+    assert agents[0] in (tmp_path / "report.html").read_text(encoding="utf-8")
