@@ -12,10 +12,13 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import explorelab as xl
+from tests.support.siblings import slow_but
 from tests.support.study.browser import DESKTOP, PHONE, chromium
 from tests.support.study.plugin_page import LAYOUTS, TOWN, cell, data_of, n_arms, show
 
 AXE = (Path(__file__).parents[3] / "page" / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+QUICK = ("grid", "buttons", "graph")
+"""Of the others, a line is like buttons, and longer or with pictures it looks otherwise."""
 LYING = {"width": 844, "height": 390}
 SCREENS = {"desktop": DESKTOP, "phone": PHONE, "phone on its side": LYING}
 
@@ -39,8 +42,8 @@ def boxes(page: Page, layout: dict[str, Any]) -> np.ndarray:
     return np.array([[box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]] for box in found if box])
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("screen", slow_but(["phone"], SCREENS))
+@pytest.mark.parametrize("name", slow_but(QUICK, LAYOUTS))
 def test_all_arms_are_on_the_screen_apart_and_large_enough(browser: Browser, name: str, screen: str) -> None:
     layout = LAYOUTS[name]
     context = browser.new_context(viewport=SCREENS[screen], has_touch=screen != "desktop", is_mobile=screen != "desktop")
@@ -60,10 +63,10 @@ def test_all_arms_are_on_the_screen_apart_and_large_enough(browser: Browser, nam
     context.close()
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_axe_finds_no_barrier(browser: Browser, name: str, viewport: Any) -> None:
-    context = browser.new_context(viewport=viewport)
+@pytest.mark.parametrize("screen", slow_but(["desktop"], ["desktop", "phone"]))
+@pytest.mark.parametrize("name", slow_but(QUICK, LAYOUTS))
+def test_axe_finds_no_barrier(browser: Browser, name: str, screen: str) -> None:
+    context = browser.new_context(viewport=SCREENS[screen])
     page = context.new_page()
     some_closed = {"available": [0, 1]}
     for more in ({"deadline_ms": 60_000}, {"deadline_ms": None, "foregone": True, "outcome_ms": 60_000, **some_closed}):
@@ -77,7 +80,7 @@ def test_axe_finds_no_barrier(browser: Browser, name: str, viewport: Any) -> Non
     context.close()
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("name", slow_but(["graph"], LAYOUTS))
 def test_mouse_finger_and_keys_choose_and_explorelab_reads_what_was_chosen(
     browser: Browser, tmp_path: Path, name: str
 ) -> None:
@@ -114,7 +117,7 @@ def test_mouse_finger_and_keys_choose_and_explorelab_reads_what_was_chosen(
     context.close()
 
 
-@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize("direction", slow_but(["rtl"], ["ltr", "rtl"]))
 def test_arrows_lead_where_they_point(page: Page, direction: str) -> None:
     for name in ("grid", "buttons", "line", "graph"):
         layout = LAYOUTS[name]

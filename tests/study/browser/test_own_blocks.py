@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.image import imsave
 from playwright.sync_api import Browser, Page
 
 from explorelab.study.database import tables
@@ -43,6 +45,8 @@ labels = ["Orange", "Blue", "Green", "Pink"]
 colours = ["#e69f00", "#56b4e9", "#009e73", "purple"]
 [blocks.both]
 task = "game"
+labels = ["Fox", "Owl"]
+pictures = ["fox.png", "owl.png"]
 [blocks.walk]
 task = "ring"
 choices = 2
@@ -68,7 +72,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
-    folder = write_own(tmp_path_factory.mktemp("own") / "study", BLOCKS)
+    folder = write_own(tmp_path_factory.mktemp("own") / "study", "")
+    for name, colour in (("fox", (0.8, 0.4, 0.1)), ("owl", (0.3, 0.3, 0.5))):
+        imsave(folder / f"{name}.png", np.full((60, 80, 3), colour))
+    with (folder / "study.toml").open("a", encoding="utf-8") as toml:
+        toml.write(BLOCKS)
     with serving(folder) as url:
         running = Study(folder, url)
         yield running
@@ -125,6 +133,9 @@ def test_the_outcome_on_the_screen_is_the_one_that_was_kept_and_a_reload_shows_i
             choose(page, "mouse", open_arms(page)[-1])
             assert wait_for_choice(page, 2)
             before = seen(page)
+            if number == 1:
+                sizes = page.eval_on_selector_all(".gb-picture", "all => all.map(e => [e.naturalWidth, e.naturalHeight])")
+                assert sizes == [[80, 60]] * 2
             row = mine(study, number)[0]
             if number == 4:
                 assert page.locator("#reward, #points").count() == 0
