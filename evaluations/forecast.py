@@ -109,7 +109,7 @@ def table(found: dict[str, dict[str, Any]]) -> str:
 
 
 def gain(before: np.ndarray, after: np.ndarray) -> str:
-    """By how much each person is foretold better."""
+    """By how much each person is predicted better."""
     each = before - after
     error = each.std(ddof=1) / np.sqrt(len(each))
     return f"{each.mean():.3f} ± {error:.3f} nats ({(each > 0).sum()} of {len(each)} people)"

@@ -119,7 +119,7 @@ def test_an_interrupted_forecast_leaves_at_most_its_parts_and_what_was_there_as_
     assert done.returncode == 130
     left = [path.name for path in tmp_path.iterdir() if path.name not in before]
     assert left in ([], ["f.csv.parts"])
-    assert done.stderr.strip().endswith("--resume goes on from there." if left else "interrupted; nothing was written.")
+    assert done.stderr.strip().endswith("--resume continues from there." if left else "interrupted; nothing was written.")
     assert (tmp_path / "f.csv").read_text(encoding="utf-8") == (tmp_path / "f.png").read_text() == "of last week"
 
 

@@ -93,7 +93,7 @@ def test_without_resume_it_begins_anew_and_another_run_is_refused(tmp_path: Path
     ("options", "said"),
     [
         (("--workers", -1), "--workers must be 0 or more, got -1."),
-        (("--workers", 2, "--dask", "tcp://x:1"), "give one of them"),
+        (("--workers", 2, "--dask", "tcp://x:1"), "give only one of them"),
         (("--dask", "nowhere"), "--dask: no scheduler answers at nowhere"),
         (("--resume", "--parts", "missing/parts"), "there is no folder missing"),
     ],
@@ -126,7 +126,7 @@ def test_ctrl_c_stops_the_processes_too_and_says_how_to_go_on(uninterrupted: obj
         process.kill()
     assert process.returncode == 130
     assert said == (
-        "explorelab: interrupted; what was finished is in fit.nc.parts: the same command with --resume goes on from there.\n"
+        "explorelab: interrupted; finished parts are in fit.nc.parts: the same command with --resume continues from there.\n"
     )
     # The workers end by themselves, a moment later where the cores are busy.
     deadline = time.monotonic() + 30

@@ -60,7 +60,7 @@ def test_it_says_what_the_live_companion_says(found: xr.Dataset) -> None:
             np.testing.assert_array_equal(found["high"].values[2 + b, t], mind.estimates["high"].values)
 
 
-def test_only_free_choices_are_foretold(found: xr.Dataset) -> None:
+def test_only_free_choices_are_predicted(found: xr.Dataset) -> None:
     np.testing.assert_array_equal(np.isfinite(found["probability"].values), uneven().scored)
     lost = -np.log(found["probability"].values[:2][uneven().scored[:2]]).mean()
     assert float(found["nats"][0]) == pytest.approx(lost)

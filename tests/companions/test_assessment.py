@@ -139,7 +139,7 @@ def test_an_agent_without_such_parameters_has_no_such_weaknesses() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("t", [0, 6, 12])
-def test_forms_come_true_as_often_as_foretold(t: int) -> None:
+def test_forms_come_true_as_often_as_predicted(t: int) -> None:
     mind, n = met("stochastic-ucl", 128), 120
     z = np.random.default_rng(3).standard_normal((n, len(mind.scene.names)))
     values = on_natural_scale(mind.scene.space, np.clip(z, mind.scene.numbers.low, mind.scene.numbers.high))
@@ -147,13 +147,13 @@ def test_forms_come_true_as_often_as_foretold(t: int) -> None:
     drawn = dict(zip(mind.scene.names, values.T, strict=True))
     people = xl.simulate_choices(xl.blank_choices(HILL, n, 1, T), agent, drawn, seed=4, progress=False)
     label = xl.label_phenotypes(people, bootstrap=0)["label"].values
-    foretold = []
+    predicted = []
     for arm, reward in zip(people.arm[:, :t], people.reward[:, :t], strict=True):
         one = mind
         for trial in zip(arm.tolist(), reward.tolist(), strict=True):
             one = one.observe(*trial)
-        foretold.append(list(one.phenotype.values()))
-    p, came_true = np.array(foretold), label[:, None] == np.array(LABELS)
+        predicted.append(list(one.phenotype.values()))
+    p, came_true = np.array(predicted), label[:, None] == np.array(LABELS)
     error = np.sqrt((p * (1 - p)).sum(0) + n * 0.25 / 128)
     assert (np.abs((came_true - p).sum(0)) < 3.5 * error).all()
 

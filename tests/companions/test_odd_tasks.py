@@ -126,7 +126,7 @@ def test_a_block_may_be_short_and_may_go_on_for_longer_than_was_said(agent: str,
 
 
 @pytest.mark.slow
-def test_people_on_a_graph_can_be_assessed_and_foretold() -> None:
+def test_people_on_a_graph_can_be_assessed_and_predicted() -> None:
     task = TASKS["a graph"]
     runs = xl.simulate(xl.agents.win_stay_lose_shift(), task, 8, 4, keep="trajectories", seed=1)
     choices = xl.choices_from_runs(runs, task)

@@ -45,7 +45,7 @@ def played(mind: Companion) -> Companion:
 
 @pytest.mark.parametrize("method", ["laplace", "particles"])
 @pytest.mark.parametrize("name", slow_but(("loyal",), NAMES))
-def test_it_is_estimated_foretold_assessed_advised_and_saved(name: str, method: Any, tmp_path: Path) -> None:
+def test_it_is_estimated_predicted_assessed_advised_and_saved(name: str, method: Any, tmp_path: Path) -> None:
     mind = played(xl.companion(f"{FILE}:{name}", None, TASK, horizon=9, method=method, n_points=16))
     mind = played(mind.next_block(task=xl.tasks.on_graph(TASK, [(0, 1), (1, 2), (2, 3), (3, 0), (1, 3), (0, 2)])))
     assert set(mind.estimates["parameter"].values) == set(mind.scene.agent.free)

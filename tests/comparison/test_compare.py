@@ -149,4 +149,4 @@ def test_an_interrupted_fit_leaves_what_it_had_finished_and_nothing_else(people,
     assert done.returncode == 130
     left = [path.name for path in tmp_path.iterdir() if path.name not in before]
     assert left in ([], ["fit.nc.parts"])
-    assert done.stderr.strip().endswith("--resume goes on from there." if left else "interrupted; nothing was written.")
+    assert done.stderr.strip().endswith("--resume continues from there." if left else "interrupted; nothing was written.")

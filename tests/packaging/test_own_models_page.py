@@ -40,6 +40,7 @@ def test_the_model_is_twenty_lines_at_most() -> None:
     assert len(lines) <= 20
 
 
+@pytest.mark.slow  # tests/contract/test_own_agents.py tries own agents everywhere
 def test_the_python_of_the_page_runs_and_the_model_wins_on_its_own_data(folder: Path) -> None:
     said = (folder / "first.txt").read_text()
     frequency = dict(

@@ -11,7 +11,7 @@ from scipy import stats
 
 import explorelab as xl
 from explorelab.agents.registry import parameters_of
-from tests.support.beliefs import choosing_and_committing, one_of_each
+from tests.support.beliefs import one_of_each
 from tests.support.quick_programs import compiled_quickly
 from tests.support.siblings import slow
 
@@ -330,7 +330,10 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("name", one_of_each(choosing_and_committing, xl.agents.AGENTS))
+# On a line, contract/test_precision.py has every way to choose play.
+@pytest.mark.parametrize(
+    "name", one_of_each(lambda agent: (agent.rule.commitment.name, agent.rule.choice.walks), xl.agents.AGENTS)
+)
 def test_every_agent_plays_on_a_grid(name):
     check_that_it_plays(name, "grid with distance costs")
 

@@ -17,7 +17,6 @@ LONGEST = (
     "contract/test_bad_arguments.py",
     "packaging/test_readme.py",
     "contract/test_own_agents.py",
-    "packaging/test_own_models_page.py",
     "companions/test_odd_tasks.py",
     "contract/test_ties.py",
     "companions/test_advice.py",

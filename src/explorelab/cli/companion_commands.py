@@ -1,4 +1,4 @@
-"""Commands that think along with people: assess them trial by trial, and forecast their choices."""
+"""Commands that follow people trial by trial: assess them, and forecast their choices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from explorelab._support.written_numbers import DIGITS
 from explorelab.cli.options import NAMED, AsJson, Data, Seed, Task, check_targets, long_work, one_agent, option_groups
 from explorelab.cli.work_flags import WorkFlags, shared_work
 
-Points = Annotated[int, typer.Option(help="Number of points that carry each person's posterior.")]
+Points = Annotated[int, typer.Option(help="Number of weighted points that represent each person's posterior.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,14 +30,14 @@ def assess(
     group: Annotated[
         Path | None, typer.Option(help="A saved fit of other people by em, bayes or nuts; default: a weak prior.")
     ] = None,
-    every: Annotated[int, typer.Option(help="Simulate how the block may go on after every so many trials.")] = 5,
+    every: Annotated[int, typer.Option(help="Number of trials between simulations of how the block may continue.")] = 5,
     points: Points = 256,
     futures: Annotated[int, typer.Option(help="Number of simulated continuations each time.")] = 128,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for the page, the figure and the tables.")] = Path("minds"),
     as_json: AsJson = False,
 ) -> None:
-    """Replay everyone trial by trial, and write parameters, forms of regret, regret to come and weaknesses, with a page."""
+    """Replay everyone trial by trial; write a page and tables of parameters, forms and future of regret, and weaknesses."""
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import companion_tables
     from explorelab.companions.assessment.assess import assess as run
@@ -78,7 +78,7 @@ def forecast(
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds of people; the group is learned outside each.")] = 10,
     points: Annotated[
-        int, typer.Option(help="Number of points from the group, and from around each of several posteriors of a person.")
+        int, typer.Option(help="Number of points drawn from the group, and around each of several posteriors of a person.")
     ] = 256,
     starts: Annotated[int, typer.Option(help="Number of starting points per person in the groups' fits.")] = 2,
     seed: Seed = 0,
@@ -90,7 +90,7 @@ def forecast(
     *,
     work: WorkFlags,
 ) -> None:
-    """Foretell each choice of people never seen before from their own earlier ones, and report how well."""
+    """Predict each choice of people not seen before from their own earlier ones, and report how well."""
     from explorelab._support.files import write_whole
     from explorelab.choices.reading import read_choices
     from explorelab.cli.tables import companion_tables

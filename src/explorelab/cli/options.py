@@ -28,7 +28,7 @@ NAMED = "a name (see `explorelab agents`) or FILE.py:NAME, with habits and value
 """How agents are named on the command line, wherever they are."""
 Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
 OfFit = Annotated[
-    str | None, typer.Option(metavar="FILE.py:NAME", help="The fit's agent, if it is your own and not where it was.")
+    str | None, typer.Option(metavar="FILE.py:NAME", help="The fit's agent, if it is your own and its file has moved.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON summary and nothing else.")]
 

@@ -68,34 +68,45 @@ class TaskFlags:
     path: Annotated[
         str | None, typer.Option(help="File of means over time: a row for each trial, a column for each arm.")
     ] = None
-    restless: Annotated[int | None, typer.Option(help="So many arms whose means walk at random (Daw et al. 2006).")] = None
-    decay: Annotated[float | None, typer.Option(help="Share of its distance from the centre that such a mean keeps.")] = None
-    centre: Annotated[float | None, typer.Option(help="Where such means tend to, or are drawn around.")] = None
-    diffusion_sd: Annotated[float | None, typer.Option(help="Standard deviation of a step of such a walk.")] = None
-    trend: Annotated[float | None, typer.Option(help="Amount by which such means rise on each trial.")] = None
+    restless: Annotated[int | None, typer.Option(help="Number of arms whose means walk at random (Daw et al. 2006).")] = None
+    decay: Annotated[
+        float | None, typer.Option(help="Share of its distance from the centre that a walking mean keeps on each trial.")
+    ] = None
+    centre: Annotated[
+        float | None, typer.Option(help="Value to which walking means return, or around which new means are drawn.")
+    ] = None
+    diffusion_sd: Annotated[float | None, typer.Option(help="Standard deviation of one step of a walking mean.")] = None
+    trend: Annotated[float | None, typer.Option(help="Amount by which walking means rise on each trial.")] = None
     switching: Annotated[
-        str | None, typer.Option(help="Means that change places at change points, or a number of arms with new means there.")
+        str | None,
+        typer.Option(help="Means that swap arms at change points (70,30), or a number of arms that get new means there."),
     ] = None
     hazard: Annotated[float | None, typer.Option(help="Probability of a change point on each trial.")] = None
     spread: Annotated[float | None, typer.Option(help="Standard deviation of means drawn at a change point.")] = None
     together: Annotated[
         bool | None, typer.Option("--together/--apart", help="Whether all arms change at the same time.")
     ] = None
-    path_seed: Annotated[int | None, typer.Option(help="Seed of one path for all replicates; default: each its own.")] = None
-    horizon_game: Annotated[
-        int | None, typer.Option(help="A game of the horizon task with so many free choices (Wilson et al. 2014).")
+    path_seed: Annotated[
+        int | None, typer.Option(help="Seed of one path shared by all replicates; default: a path each.")
     ] = None
-    base: Annotated[float | None, typer.Option(help="Mean of the first arm of a horizon game.")] = None
-    difference: Annotated[float | None, typer.Option(help="How much better its second arm is.")] = None
-    seen: Annotated[str | None, typer.Option(help="How often each of its arms is forced, such as 1,3.")] = None
+    horizon_game: Annotated[
+        int | None, typer.Option(help="Number of free choices in a game of the horizon task (Wilson et al. 2014).")
+    ] = None
+    base: Annotated[float | None, typer.Option(help="Mean of the first arm (horizon games).")] = None
+    difference: Annotated[float | None, typer.Option(help="How much higher the second arm's mean is (horizon games).")] = (
+        None
+    )
+    seen: Annotated[str | None, typer.Option(help="How often each arm is forced, such as 1,3 (horizon games).")] = None
     points: Annotated[
-        str | None, typer.Option(help="Lowest and highest reward, paid in whole points, such as 1,100; or none.")
+        str | None, typer.Option(help="Lowest and highest reward, in whole points, such as 1,100; or none.")
     ] = None
     blocked: Annotated[
         list[str] | None,
-        typer.Option(metavar="ARM,FIRST,LAST", help="Arm not on offer from one trial to another; may be repeated."),
+        typer.Option(metavar="ARM,FIRST,LAST", help="Arm that is unavailable from one trial to another; may be repeated."),
     ] = None
-    forced: Annotated[str | None, typer.Option(help="Arms taken on the first trials, such as 0,1,0,1; -1 is free.")] = None
+    forced: Annotated[
+        str | None, typer.Option(help="Arms forced on the first trials, such as 0,1,0,1; -1 is a free choice.")
+    ] = None
     graph: Annotated[
         str | None, typer.Option(help='Allowed moves: "neighbours", or a file of edges (from, to, length).')
     ] = None

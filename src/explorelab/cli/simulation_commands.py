@@ -42,7 +42,7 @@ def simulate(
     agent: AgentFlags,
     agents: Annotated[
         str | None,
-        typer.Option(help="Several agents, separated by commas, on the same random numbers; each as after --agent."),
+        typer.Option(help="Comma-separated agents, compared on the same random numbers; each as for --agent."),
     ] = None,
     sweep: Annotated[
         list[str] | None, typer.Option(metavar="NAME=V1,V2,...", help="Try several values of a parameter; may be repeated.")

@@ -31,10 +31,10 @@ def team(
         Path | None, typer.Option(help="A saved em, bayes or nuts fit: what the adviser expects of people.")
     ] = None,
     agent: OfFit = None,
-    policies: Annotated[str, typer.Option(help="Comma-separated policies of advice.")] = "impersonal,personal",
+    policies: Annotated[str, typer.Option(help="Comma-separated advice policies.")] = "impersonal,personal",
     follow: Annotated[str, typer.Option(help="Comma-separated probabilities of following a suggestion.")] = "0.3,0.6,0.9",
     n: Annotated[int, typer.Option(help="Number of simulated people of each kind.")] = 20,
-    horizon: Annotated[int, typer.Option(help="Number of choices of each.")] = 90,
+    horizon: Annotated[int, typer.Option(help="Number of choices per person.")] = 90,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write the result as netCDF.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw the result (.png, .svg or .pdf).")] = None,

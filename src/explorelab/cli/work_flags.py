@@ -20,10 +20,16 @@ class WorkerFlags:
     """Who does the work."""
 
     workers: Annotated[
-        int, typer.Option(metavar="N", help="Number of processes here that share the work; 0: threads of this one.")
+        int,
+        typer.Option(
+            metavar="N", help="Number of processes on this computer that share the work; 0 for threads of this one."
+        ),
     ] = 0
     dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler whose workers do the work, as tcp://host:8786.")
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Address of the Dask scheduler whose workers do the work, such as tcp://host:8786."
+        ),
     ] = None
 
 
@@ -32,11 +38,11 @@ class WorkFlags(WorkerFlags):
     """Who does the work, and where what is finished is kept."""
 
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from what the same command had finished when it was stopped.")
+        bool, typer.Option("--resume", help="Continue from what the same command had finished when it was stopped.")
     ] = False
     parts: Annotated[
         Path | None,
-        typer.Option(help="Folder for what is finished, removed at the end; default: the output's name plus .parts."),
+        typer.Option(help="Folder for finished parts, removed at the end; default: the output's name plus .parts."),
     ] = None
 
 
@@ -46,7 +52,7 @@ def executor_of(flags: WorkerFlags) -> Iterator[Executor | None]:
     if flags.workers < 0:
         raise InputError(f"--workers must be 0 or more, got {flags.workers}.")
     if flags.workers and flags.dask is not None:
-        raise InputError("--workers is for processes here and --dask for a cluster: give one of them.")
+        raise InputError("--workers is for processes on this computer and --dask for a cluster: give only one of them.")
     if flags.dask is not None:
         with _cluster(flags.dask) as executor:
             yield executor
@@ -93,7 +99,7 @@ def shared_work(flags: WorkerFlags, command: str, out: Path | None = None) -> It
         if folder is None or not folder.exists():
             raise InterruptedByUserError("interrupted; nothing was written.") from None
         raise InterruptedByUserError(
-            f"interrupted; what was finished is in {folder}: the same command with --resume goes on from there."
+            f"interrupted; finished parts are in {folder}: the same command with --resume continues from there."
         ) from None
     if folder is not None:
         from explorelab._support.work.finished import remove

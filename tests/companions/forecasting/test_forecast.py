@@ -156,7 +156,7 @@ def test_folds_are_as_large_as_each_other():
     assert sizes.max() - sizes.min() == 1
 
 
-def test_only_free_choices_are_foretold_and_sums_agree():
+def test_only_free_choices_are_predicted_and_sums_agree():
     choices = some_choices("win-stay-lose-shift", n_people=4)
     found = xl.forecast(choices, "win-stay-lose-shift", **QUICK)
     for name in ("log_prob", "log_prob_group", "log_prob_table"):

@@ -58,7 +58,7 @@ def until(lab: Lab, so: Callable[[list[Any]], bool], seconds: float = 60.0) -> l
     end = time.monotonic() + seconds
     while not so(shown := people_of(lab)):
         assert time.monotonic() < end, shown
-        time.sleep(0.05)
+        time.sleep(0.2)
         lab.clock.now += 1.0
     return shown
 

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 @option_groups
 def plan(
-    agent: Annotated[str | None, typer.Option(help=f"Agent that people are like: {NAMED}; default: the group's.")] = None,
+    agent: Annotated[str | None, typer.Option(help=f"Agent that people resemble: {NAMED}; default: the group's.")] = None,
     effect: Annotated[
         str | None, typer.Option(metavar="PARAMETER", help="Find an effect: the parameter that two conditions change.")
     ] = None,
@@ -49,7 +49,7 @@ def plan(
     people: Annotated[
         str | None, typer.Option(help="Numbers of people to try, such as 20,40,80; default: around what is needed.")
     ] = None,
-    most: Annotated[int, typer.Option(help="The most people that could be had.")] = 400,
+    most: Annotated[int, typer.Option(help="Largest number of people that you could recruit.")] = 400,
     group: Annotated[
         list[Path] | None,
         typer.Option(help="A saved em, bayes or nuts fit to draw people from; with --agents one for each, repeated."),
@@ -59,7 +59,7 @@ def plan(
         typer.Option(metavar="NAME=VALUE[,SD]", help="Typical value of a parameter, and its spread among people; repeated."),
     ] = None,
     alpha: Annotated[float, typer.Option(help="Level of the test of an effect.")] = 0.05,
-    power: Annotated[float, typer.Option(help="Probability with which a study is to succeed.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Probability that a study should have of succeeding.")] = 0.8,
     false_alarms: Annotated[
         bool, typer.Option("--false-alarms/--no-false-alarms", help="Also simulate studies without an effect.")
     ] = True,

@@ -55,10 +55,11 @@ def backup(
         typer.Option(help="File to write, or a folder for a new file; by default the folder backups of the study."),
     ] = None,
     keep: Annotated[
-        int | None, typer.Option(min=1, help="Then delete all but so many of the study's backups in that folder.")
+        int | None, typer.Option(min=1, help="Then keep only this many of the study's backups in that folder.")
     ] = None,
     every: Annotated[
-        float | None, typer.Option(min=0.01, max=8760, metavar="HOURS", help="Go on, with a backup so often, until stopped.")
+        float | None,
+        typer.Option(min=0.01, max=8760, metavar="HOURS", help="Keep running, with a backup this often, until stopped."),
     ] = None,
 ) -> None:
     """Back up the study's database, even while the server runs or after a crash; every acknowledged choice is included."""

@@ -16,7 +16,7 @@ study = typer.Typer(help="Run an experiment in the browser.", no_args_is_help=Tr
 
 token = typer.Typer(help="Tokens for programs that read live results or metrics.", no_args_is_help=True)
 study.add_typer(token, name="token")
-TokenName = Annotated[str, typer.Argument(metavar="NAME", help="What you call the token, to recognise it.")]
+TokenName = Annotated[str, typer.Argument(metavar="NAME", help="A name by which to recognise the token.")]
 
 
 class Use(StrEnum):
@@ -73,7 +73,7 @@ def init(
         bool, typer.Option("--advice", help="A study in which a computer suggests squares to some people.")
     ] = False,
     language: Annotated[
-        str, typer.Option(help="Comma-separated languages of the texts (en, de, es, fr); the first is the usual one.")
+        str, typer.Option(help="Comma-separated languages of the texts (en, de, es, fr); the first is the default.")
     ] = "en",
 ) -> None:
     """Create a study folder: a design in study.toml and the texts people read, ready to edit."""
@@ -216,7 +216,7 @@ def add_token(
     name: TokenName,
     use: Annotated[Use, typer.Option(help="What the token opens.")],
 ) -> None:
-    """Make a token and print it, this once."""
+    """Create a token and print it; it is not shown again."""
     from explorelab.study.admin import offline
 
     typer.echo(offline.add_token(folder, name, use.value))
@@ -232,7 +232,7 @@ def list_tokens(folder: Folder) -> None:
 
 @token.command("revoke")
 def revoke_token(folder: Folder, name: TokenName) -> None:
-    """Make a token useless at once."""
+    """Revoke a token: it stops working at once."""
     from explorelab.study.admin import offline
 
     typer.echo(offline.revoke_token(folder, name))

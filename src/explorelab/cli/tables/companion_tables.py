@@ -22,7 +22,7 @@ def forecast_summary(found: xr.Dataset) -> JsonObject:
 
 
 def show_forecast(found: xr.Dataset) -> None:
-    """Print how well choices were foretold, by what was known."""
+    """Print how well choices were predicted, by what was known."""
     told, console = found.attrs, Console()
     people, folds = counted(told["n_people"], "person", "people"), told["n_folds"]
     console.print(f"[bold]{told['agent']}[/bold], {people} in {folds} folds, {counted(told['n_choices'], 'choice')}",
@@ -36,7 +36,7 @@ def show_forecast(found: xr.Dataset) -> None:
         ]
         for ending, name in KNOWING.items()
     ]
-    print_table(console, ("foretold from", "nats a choice", "s.e.", "R²"), rows)
+    print_table(console, ("predicted from", "nats a choice", "s.e.", "R²"), rows)
 
 
 def show_assessment(found: xr.Dataset) -> None:

@@ -86,7 +86,7 @@ def show_loo(result: xr.Dataset) -> None:
     found = loo_summary(result)
     unit, n = str(found["unit"]), int(found["n_units"])
     units = counted(n, "person", "people") if unit == "person" else counted(n, unit)
-    headings = ("left out", "elpd", "standard error", f"per {unit}", "p_loo", "not to trust")
+    headings = ("left out", "elpd", "standard error", f"per {unit}", "p_loo", "unreliable")
     each = found["elpd_total"] / n
     row = [units, short(found["elpd_total"]), short(found["standard_error"]), short(each), short(found["p_loo_total"])]
     print_table(Console(highlight=False), headings, [[*row, str(int(found["n_bad_total"]))]], plain=True)

@@ -69,7 +69,7 @@ def assess(
     """What a companion would have known of everyone, trial by trial.
 
     Over row (a block), trial and parameter: `estimate` with its 95 % interval `low` to `high`, after the trial. Over row and
-    trial: `probability` of the choice made, foretold from the earlier ones (NaN where nothing was chosen freely), and
+    trial: `probability` of the choice made, predicted from the earlier ones (NaN where nothing was chosen freely), and
     `observed_regret`. On assessed trials, NaN between them: `form_probability` of each form of regret at the end of the
     block, `regret_to_come` if the person goes on as they do, and `regret_if_advised`. Over row: the `label` of the whole
     curve. Over participant: `nats` a choice, and over weakness `weakness_probability`, `weakness_cost` (expected regret that
@@ -260,7 +260,7 @@ def trials_table(found: xr.Dataset) -> pd.DataFrame:
 
 
 def assessment_summary(found: xr.Dataset) -> JsonObject:
-    """The whole group, for programs: how regret ended, how well choices were foretold, and how common each weakness is."""
+    """The whole group, for programs: how regret ended, how well choices were predicted, and how common each weakness is."""
     labels, probability = found["label"].values, found["probability"].values
     weaknesses = {}
     for name in found["weakness"].values:

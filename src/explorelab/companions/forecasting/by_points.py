@@ -1,4 +1,4 @@
-"""One person foretold from points that are drawn once for all their choices."""
+"""One person predicted from points that are drawn once for all their choices."""
 
 from __future__ import annotations
 

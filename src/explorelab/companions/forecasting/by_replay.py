@@ -1,4 +1,4 @@
-"""One person foretold by a live companion that meets them for the first time, choice by choice.
+"""One person predicted by a live companion that meets them for the first time, choice by choice.
 
 Dear, as its points are renewed again and again, but sure: where points drawn once are too few, and to check them.
 """

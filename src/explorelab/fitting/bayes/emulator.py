@@ -7,7 +7,7 @@ was computed,
 
 with the parabola of a first fit (`Known`): far from all points only that remains, made steeper. The weights are those of
 kriging (Rasmussen & Williams 2006), where points matter less the less probable they are. The length is the one of `LENGTHS`
-with which each probable point is best foretold by all others.
+with which each probable point is best predicted by all others.
 """
 
 from __future__ import annotations
@@ -113,10 +113,10 @@ def learned(
 def _kriged(
     apart: np.ndarray, length: float, rest: np.ndarray, noise: np.ndarray, probable: np.ndarray
 ) -> tuple[float, float, np.ndarray]:
-    """How badly probable points are foretold by all others, the length, and the weights of all points."""
+    """How badly probable points are predicted by all others, the length, and the weights of all points."""
     inverse = cho_solve(cho_factor(np.exp(-apart / (2 * length**2)) + np.diag(noise)), np.eye(len(rest)))
     weight = inverse @ rest
-    # What is left of a point that the others foretell (Rasmussen & Williams 2006, equation 5.12).
+    # What is left of a point that the others predict (Rasmussen & Williams 2006, equation 5.12).
     missed = (weight / np.diagonal(inverse))[probable]
     return float(np.sqrt(np.mean(missed**2))) if missed.size else 0.0, length, weight
 

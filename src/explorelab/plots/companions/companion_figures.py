@@ -1,4 +1,4 @@
-"""Figures of companions: how well choices were foretold, and what became known of people as they played."""
+"""Figures of companions: how well choices were predicted, and what became known of people as they played."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_forecast(found: xr.Dataset) -> Drawing:
     _draw_people(drawing, found)
     _draw_calibration(drawing, found)
     handles, said = drawing.axes["a"].get_legend_handles_labels()
-    drawing.figure.legend(handles, said, loc="outside upper right", ncols=3, columnspacing=1.6, title="Foretold from")
+    drawing.figure.legend(handles, said, loc="outside upper right", ncols=3, columnspacing=1.6, title="Predicted from")
     return drawing
 
 
@@ -61,7 +61,7 @@ def _draw_people(drawing: Drawing, found: xr.Dataset) -> None:
 
 
 def _draw_calibration(drawing: Drawing, found: xr.Dataset) -> None:
-    axes = drawing.panel("c", "(c) Calibration", "probability foretold", "came true", log="xy")
+    axes = drawing.panel("c", "(c) Calibration", "predicted probability", "came true", log="xy")
     predicted, observed, n = (found[name].values for name in ("predicted", "observed", "n_predictions"))
     shown = (n > 0) & (predicted > 0)
     predicted, observed, n = predicted[shown], observed[shown], n[shown]
@@ -69,7 +69,7 @@ def _draw_calibration(drawing: Drawing, found: xr.Dataset) -> None:
     error = 1.96 * np.sqrt(predicted * (1 - predicted) / n)
     low = min(1e-3, predicted.min() / 1.5)
     axes.set(xlim=(low, 1.3), ylim=(low, 1.3))
-    drawing.line("c", [low, 1], [low, 1], "as foretold", color=GREY, lw=1, ls=(0, (4, 2)))
+    drawing.line("c", [low, 1], [low, 1], "as predicted", color=GREY, lw=1, ls=(0, (4, 2)))
     ends = np.maximum(observed - error, low), np.minimum(observed + error, 1.3)
     seen = observed > 0
     drawing.interval("c", ends[0][seen], ends[1][seen], predicted[seen], "95 %", upright=True, color=BLUE, lw=1.2, alpha=0.5)
@@ -191,8 +191,8 @@ def _draw_form_areas(drawing: Drawing, one: xr.Dataset, times: np.ndarray) -> No
 
 
 def _draw_choices(drawing: Drawing, one: xr.Dataset, times: np.ndarray) -> None:
-    axes = _time_panel(drawing, "choices", "(c) The choice made", "probability foretold", times, log="y")
-    drawing.points("choices", times, one["probability"].values, "foretold", color=BLUE, ms=3, mew=0)
+    axes = _time_panel(drawing, "choices", "(c) The choice made", "predicted probability", times, log="y")
+    drawing.points("choices", times, one["probability"].values, "predicted", color=BLUE, ms=3, mew=0)
     axes.set_ylim(top=1.4)
 
 

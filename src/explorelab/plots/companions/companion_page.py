@@ -80,7 +80,7 @@ def _shorts(found: xr.Dataset) -> list[str]:
     probable = np.nanmean(found["nats"].values)
     said = [
         f"Regret by the end of {counted(found.sizes['row'], 'block')}: {forms}.",
-        f"The choices made were foretold with {fixed(probable)} nats a choice: a geometric mean probability of "
+        f"The choices made were predicted with {fixed(probable)} nats a choice: a geometric mean probability of "
         f"{percent(np.exp(-probable), 1)}.",
     ]
     if weak.size:
