@@ -13,7 +13,7 @@ import pytest
 import explorelab as xl
 from explorelab.choices import task_file
 from explorelab.simulation import run_file
-from explorelab.study.config import landscapes
+from explorelab.study.config.blocks import landscapes
 from explorelab.study.config.fields import Problems, read_toml
 from explorelab.tasks import Task, integer_noise, with_noise
 from explorelab.tasks.task_table import CHOICES_KEYS, task_keys
