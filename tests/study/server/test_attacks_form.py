@@ -229,19 +229,22 @@ CHECKS = [
     conforms.response_headers_conformance,
 ]
 
+LOOKED_AT = ("health", "alive", "texts")
+"""What anybody may look at."""
+
 
 def test_the_description_names_every_route_of_participants_and_programs(described: Any) -> None:
     found = {path for path in described if path.startswith("/api/")}
-    assert found == {f"/api/{path}" for path in (*EVERYWHERE, "health", "texts", "results")}
+    assert found == {f"/api/{path}" for path in (*EVERYWHERE, *LOOKED_AT, "results")}
 
 
 @pytest.mark.parametrize(
     ("path", "mode"),
     [(path, mode) for path in EVERYWHERE for mode in GenerationMode]
-    + [("health", GenerationMode.POSITIVE), ("texts", GenerationMode.POSITIVE)],
+    + [(path, GenerationMode.POSITIVE) for path in LOOKED_AT],
 )
 def test_anything_is_answered_as_described(path: str, mode: GenerationMode, described: Any, target: Target) -> None:
-    operation = described[f"/api/{path}"]["GET" if path in ("health", "texts") else "POST"]
+    operation = described[f"/api/{path}"]["GET" if path in LOOKED_AT else "POST"]
 
     @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
     @given(case=operation.as_strategy(generation_mode=mode))

@@ -47,7 +47,11 @@ async def kill_restore(operator: Operator) -> None:
     operator.done["restores killed"] += 1
     operator.served.kill_all()
     saved = await operator.back_up("before a restore that is killed")
-    if not await _killed("restore", str(operator.folder), str(saved), watched=operator.folder, begins=".study-"):
+    # On PostgreSQL the tables are replaced as soon as those of before have been written to a file.
+    backups = operator.folder / "backups"
+    backups.mkdir(exist_ok=True)
+    watched, begins = (operator.folder, ".study-") if operator.sqlite else (backups, "short-before-restore")
+    if not await _killed("restore", str(operator.folder), str(saved), watched=watched, begins=begins):
         operator.done["restores killed too late"] += 1
     await operator.served.start()
 
@@ -66,9 +70,10 @@ async def restore_too_early(operator: Operator) -> None:
 
 async def _killed(*words: str, watched: Path, begins: str) -> bool:
     """Kill a command as soon as it has begun a file, or after a moment if it writes none; False if it was done before."""
+    before = set(os.listdir(watched))
     process = await asyncio.create_subprocess_exec(*COMMAND, "study", *words, stdout=-1, stderr=-2)
     for _ in range(int(AT_WORK_S / 0.002)):
-        begun = any(name.startswith(begins) for name in os.listdir(watched))
+        begun = any(name.startswith(begins) for name in os.listdir(watched) if name not in before)
         if begun or process.returncode is not None:
             break
         await asyncio.sleep(0.002)

@@ -96,7 +96,7 @@ class Operator:
     def __init__(self, served: Served, ledger: Ledger, database: str) -> None:
         self.served, self._ledger, self._url = served, ledger, database
         self.folder = served.folder
-        self._sqlite = database.startswith("sqlite")
+        self.sqlite = database.startswith("sqlite")
         self._kept = self.folder.with_name("kept")
         self.done: Counter[str] = Counter()
         self.faults: list[str] = []
@@ -124,7 +124,7 @@ class Operator:
     async def look_into(self, saved: Path, before: Iterable[Name], what: str) -> None:
         """Note what was acknowledged before a backup and is not in it, or why it cannot be read."""
         try:
-            kept = held(saved) if self._sqlite else Held(**await elsewhere(saved, self.folder, self._url))
+            kept = held(saved) if self.sqlite else Held(**await elsewhere(saved, self.folder, self._url))
         except (RuntimeError, sqlite3.Error) as error:
             self.faults.append(f"a backup ({what}) cannot be used: {error}")
             return
@@ -206,7 +206,7 @@ class Operator:
         self.done["restores"] += 1
         self.served.kill_all()
         saved = await self.back_up("after a kill")
-        if self._sqlite:
+        if self.sqlite:
             over(self.folder / "study.db", os.urandom(4096))
         else:
             engine = engine_for(self._url, self.folder)
@@ -218,13 +218,13 @@ class Operator:
 
     async def act(self, number: int) -> None:
         """The next thing that operators do."""
-        others = [self.refuse_writes] if self._sqlite else []
+        others = [self.refuse_writes] if self.sqlite else []
         interrupted = (partial(each, self) for each in (kill_restore, kill_backup, restore_too_early))
         acts = [self._first, self.restore, *interrupted, *others]
         await acts[number % len(acts)]()
 
     async def _first(self) -> None:
-        if self._sqlite:
+        if self.sqlite:
             # In steps that reach each of them, but not those alike one after another.
             await self.attack(list(ATTACKS)[5 * self.done["attacks"] % len(ATTACKS)])
         else:
