@@ -141,6 +141,12 @@ def pilot(
             min=0, max=1, help="Probability that a robot follows advice (studies with advice only).  [default: 0.5]"
         ),
     ] = None,
+    passes: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Probability that a robot gives an answer that is expected, one by one.  [default: 0.8]"
+        ),
+    ] = None,
     language: Annotated[
         str, typer.Option(help="Comma-separated languages for the robots in turn; default: all of the study's.")
     ] = "",
@@ -157,7 +163,7 @@ def pilot(
     played = None if agents is None else several_agents(agents)
     with long_work():
         languages = [each.strip() for each in language.split(",") if each.strip()]
-        summary = pilot_runs.pilot(folder, people, url, seed, follow, played, languages)
+        summary = pilot_runs.pilot(folder, people, url, seed, follow, played, languages, passes)
     typer.echo(summary)
 
 

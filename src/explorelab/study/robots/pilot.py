@@ -52,6 +52,8 @@ class Piloted(NamedTuple):
 
     people: int
     finished: int
+    screened: int
+    """Robots that failed a quiz as often as is allowed."""
     choices: int
     missed: int
     """Choices on which the robot let the time run out."""
@@ -259,7 +261,7 @@ class _Tally:
     """What has been acknowledged so far."""
 
     def __init__(self, bar: Progress) -> None:
-        self.choices = self.missed = 0
+        self.choices = self.missed = self.screened = 0
         self._bar = bar
 
     def beside(self, reader: Reader) -> Witness:
@@ -267,6 +269,8 @@ class _Tally:
 
         def witness(path: str, body: Mapping[str, Json], answer: JsonObject) -> None:
             reader(path, body, answer)
+            if path == "/api/page":
+                self.screened += answer["state"]["stage"] == Stage.SCREENED
             if path == "/api/choice":
                 self.choices += 1
                 self.missed += body["goal"] is None
@@ -296,7 +300,8 @@ async def _pilot(
     failures = tuple(end for end in ends if end)
     return Piloted(
         people=len(casts),
-        finished=len(casts) - len(failures),
+        finished=len(casts) - len(failures) - tally.screened,
+        screened=tally.screened,
         choices=tally.choices,
         missed=tally.missed,
         retries=sum(page.n_retries for page in pages),

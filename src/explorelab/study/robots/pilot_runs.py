@@ -11,6 +11,7 @@ from explorelab.errors import InputError
 from explorelab.study.config.design import Study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.database.store import open_store, remembered
+from explorelab.study.robots.page_answers import PASSES
 from explorelab.study.robots.pilot import FOLLOW, Piloted, run_pilot
 from explorelab.study.server.serve import serving
 
@@ -23,15 +24,19 @@ def pilot(
     follow: float | None = None,
     agents: Sequence[str] | None = None,
     languages: Sequence[str] = (),
+    passes: float | None = None,
 ) -> str:
     """Run the robots and return a summary of what they did."""
     study, key = _key_of(folder)
     if follow is not None and study.advice is None:
         raise InputError(f"--follow is for studies with advice, but {folder / 'study.toml'} has no table [advice].")
-    following = FOLLOW if follow is None else follow
+    if passes is not None and not any(page.file in study.texts.forms for page in study.pages):
+        raise InputError(f"--passes is for studies that ask questions, but {folder / 'study.toml'} has no quiz and no form.")
+    following, rightly = FOLLOW if follow is None else follow, PASSES if passes is None else passes
     run = partial(
-        run_pilot, study=study, people=people, seed=seed, pilot_key=key, agents=agents, follow=following, languages=languages
-    )
+        run_pilot, study=study, people=people, seed=seed, pilot_key=key, agents=agents, follow=following,
+        languages=languages, passes=rightly,
+    )  # fmt: skip
     if url:
         done = run(url)
     else:
@@ -66,6 +71,7 @@ def _summary(done: Piloted) -> list[str]:
         f"{done.finished} of {counted(done.people, 'robot')} finished in {minutes}: {counted(done.choices, 'choice')}, "
         f"{done.missed} missed, {counted(done.retries, 'request')} retried."
     ]
+    lines += [f"{counted(done.screened, 'robot')} failed a quiz for good."] if done.screened else []
     lines += [f"stopped early: {why}" for why in done.failures]
     lines += [f"other language: {what}" for what in done.unread]
     return [*lines, "They are marked as pilots; to export them: explorelab study export FOLDER --pilots only"]
