@@ -93,11 +93,11 @@ WRONG = {
     ),
     "no picture": (
         'pictures = ["a.png", "b.png", "c.png"]',
-        "[blocks.main] pictures must be files in the study folder, got 'a.png'.",
+        "[blocks.main] pictures must be pictures in the study folder: 'a.png' is not in the study folder.",
     ),
     "secret picture": (
         'pictures = ["../a.png", "study.toml", "/etc/passwd"]',
-        "[blocks.main] pictures must be files in the study folder, got '../a.png'.",
+        "[blocks.main] pictures must be pictures in the study folder: 'study.toml'",
     ),
     "layout": (
         'layout = "buttosn"',
@@ -222,7 +222,8 @@ def test_the_files_of_tasks_and_pictures_go_with_the_study(tmp_path):
     )
     (folder / "path.csv").write_text("1,2\n3,4\n", encoding="utf-8")
     for name in ("a.png", "b.png"):
-        (folder / name).write_bytes(b"\x89PNG")
+        (folder / name).write_bytes(b"\x89PNG\r\n\x1a\n" + name.encode())
     study = load_study(folder)
     assert {"path.csv", "a.png", "b.png"} <= set(study.files)
     assert study.scenes["main"].task.n_trials == 2
+    assert [study.pictures[look.picture].kind for look in study.scenes["main"].board.arms] == ["image/png"] * 2

@@ -11,6 +11,7 @@ from explorelab._support.checks import Unchecked, is_number
 from explorelab._support.toml.toml_file import shown
 from explorelab.study.config.blocks.boards import LAYOUTS, ArmLook, Board, Layout, grid_board
 from explorelab.study.config.blocks.settings import Settings
+from explorelab.study.session.pages.picture_files import read_picture
 from explorelab.tasks import Task
 from explorelab.tasks.graphs import Moves
 from explorelab.tasks.places import grid_shape
@@ -19,7 +20,6 @@ MOST_LABEL = 40
 MOST_ARMS = 2500
 MOST_LOOKS = 50
 """More buttons than these, or arms of a graph, cannot be told apart on a screen."""
-PICTURES = (".gif", ".jpeg", ".jpg", ".png", ".webp")
 LOOKS = ("labels", "colours", "pictures")
 MARGIN = 0.08
 """How far the arms of a graph stay away from the edge of the screen."""
@@ -83,14 +83,11 @@ def _looks(settings: Settings, n: int, folder: Path) -> tuple[ArmLook, ...]:
 
 
 def wrong_picture(name: Unchecked, folder: Path) -> str:
-    """What is wrong with the name of a picture in the study folder, if anything."""
+    """What is wrong with a picture in the study folder, if anything."""
     if not isinstance(name, str):
         return f"must be names of files in quotes, got {shown(name)}."
-    if Path(name).suffix.lower() not in PICTURES:
-        return f"must be pictures ({', '.join(PICTURES)}), got {name!r}."
-    if Path(name).is_absolute() or ".." in Path(name).parts or not (folder / name).is_file():
-        return f"must be files in the study folder, got {name!r}."
-    return ""
+    found = read_picture(folder, name)
+    return f"must be pictures in the study folder: {name!r} {found}." if isinstance(found, str) else ""
 
 
 def _places(settings: Settings, moves: Moves | None, n: int) -> tuple[tuple[float, float], ...]:
