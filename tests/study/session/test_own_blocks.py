@@ -16,6 +16,7 @@ from explorelab.errors import InputError
 from explorelab.study.config.blocks.scenes import NOISE, Scene
 from explorelab.study.config.design import Study
 from explorelab.study.database import tables
+from explorelab.study.export.write_export import export_study
 from explorelab.study.session.assignment import counts_of
 from explorelab.study.session.promises import check_promises
 from explorelab.tasks.noise import noise_kind
@@ -23,6 +24,7 @@ from tests.support.study.lab import Lab, Tab
 from tests.support.study.own_blocks import EVERYTHING, own_study
 from tests.support.study.own_player import play
 from tests.support.study.people_rows import OWN
+from tests.support.study.postgres import Cluster
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,21 @@ def means_by_library(scene: Scene, seed: int, number: int, n: int) -> np.ndarray
 
 
 def test_whatever_is_played_rewards_are_the_librarys_means_with_noise_of_each_arms_own(lab: Lab) -> None:
+    check_everything(lab)
+
+
+def test_the_same_on_postgresql(study: Study, server: Cluster, tmp_path: Any) -> None:
+    lab = Lab(study, tmp_path, server.new_database())
+    with lab.client:
+        check_everything(lab)
+        written = export_study(study, lab.store.engine, tmp_path / "out", doubted="with", progress=False)
+    n_choices = lab.count(tables.choices)
+    lab.store.close()
+    assert written.n_choices == n_choices == sum(plan.n_trials for plan in study.plan(study.cells[0]))
+
+
+def check_everything(lab: Lab) -> None:
+    """Somebody plays everything; each reward is the library's mean with noise of the arm's own."""
     tab = Tab(lab)
     tab.consent()
     while tab.state["stage"] != "debriefing":
