@@ -8,7 +8,7 @@ from explorelab._support.counted import plural
 from explorelab.errors import ExplorelabError
 
 EXTRAS = {
-    "study": ("alembic", "babel", "fastapi", "httpx", "markdown_it", "sqlalchemy", "tomlkit", "uvicorn"),
+    "study": ("alembic", "babel", "fastapi", "httpx", "markdown_it", "networkx", "sqlalchemy", "tomlkit", "uvicorn"),
     "bayes": ("arviz_base", "arviz_stats", "numpyro"),
     "dask": ("distributed",),
     "parquet": ("pyarrow",),
