@@ -80,14 +80,6 @@ def _levels(values: Floats, who: np.ndarray, condition: Condition, share: bool) 
     return rows
 
 
-class _Design(NamedTuple):
-    """Columns for the levels of one condition after the first, and the others that it is adjusted for."""
-
-    own: Floats
-    others: Floats
-    names: tuple[str, ...]
-
-
 def differences(units: Units, columns: Sorted) -> pd.DataFrame:
     """Every pair of levels of every condition, each adjusted for the other conditions."""
     found = []

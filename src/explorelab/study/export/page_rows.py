@@ -13,7 +13,6 @@ from explorelab.study.config.design import Study
 from explorelab.study.database.tables import AnyRow, answers, people, visits
 from explorelab.study.export.rows import Included, streamed
 from explorelab.study.session.choice_fields import Cell
-from explorelab.study.session.pages.exclusions import RULES
 
 PAGES = (
     "participant", "page_name", "page_kind", "step", "attempt", "shown_at", "left_at", "page_elapsed_ms", "passed",
@@ -120,8 +119,3 @@ def add_exclusions(folder: Path, why: Mapping[str, tuple[str, ...]], left_out: b
         if left_out:
             text = task.read_text(encoding="utf-8")
             task.write_text(text.replace("[task]\n", f'[task]\nleave_out = "{EXCLUDED}"\n', 1), encoding="utf-8")
-
-
-def rules_told() -> str:
-    """What each rule means, for the description of the column."""
-    return "; ".join(f"{word}: {meaning}" for word, meaning in RULES.items())
