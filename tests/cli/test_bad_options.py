@@ -97,10 +97,12 @@ def test_nonsense_for_an_option_is_refused_in_a_sentence(
     assert [line for line in found if line] == []
 
 
-REQUIRED = {"study token add": ["--use", "results"]}
+REQUIRED = {"study token add": ["--use", "results"], "study deploy": ["--domain", "study.example.org"]}
 """Options without which a command does not look at its folder."""
 
-STUDY = [typed for typed in EVERY if typed.startswith("study ") and typed != "study init"]
+MAKERS = ("study init", "study lab")
+"""Commands that make the folder if there is none."""
+STUDY = [typed for typed in EVERY if typed.startswith("study ") and typed not in MAKERS]
 
 
 @pytest.mark.parametrize("typed", STUDY)
