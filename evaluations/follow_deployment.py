@@ -24,10 +24,12 @@ import httpx
 
 ROOT = Path(__file__).resolve().parents[1]
 from tests.support.study.folder import finish  # noqa: E402
+from tests.support.study.postgres import free_port  # noqa: E402
 
 PAGE = ROOT / "docs" / "deployment.md"
 BLOCK = re.compile(r"<!-- run: ([a-z ]+) -->\n```sh\n(.*?)```", re.DOTALL)
-HOST = "http://127.0.0.1:8000"
+USUAL = "127.0.0.1:8000"
+"""Where the page's service listens; here at any address that is free."""
 SHORT = {
     "fast = 1500": "fast = 300",
     "slow = 6000": "slow = 400",
@@ -92,7 +94,7 @@ def mounted(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[None]:
+def serving(folder: Path, port: int) -> Iterator[None]:
     """The study's service, started as its file says: its command, user, settings and credentials."""
     unit = (folder / "etc/systemd/system/explorelab-explore.service").read_text(encoding="utf-8").replace("\\\n", " ")
     command = re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)
@@ -103,12 +105,12 @@ def serving(folder: Path) -> Iterator[None]:
     start = (
         "chown -R explorelab: /run/credentials; install -d -o explorelab /var/cache/explorelab; umask 077; "
         "exec runuser -u explorelab -- env CREDENTIALS_DIRECTORY=/run/credentials XDG_CACHE_HOME=/var/cache/explorelab "
-        f"bash -c 'exec {command[1]}'"
+        f"bash -c 'exec {command[1]} --port {port}'"
     )
     with subprocess.Popen(["chroot", str(folder), "bash", "-c", start]) as process:
         try:
             until = time.monotonic() + 120
-            while not _is_ready():
+            while not _is_ready(port):
                 if process.poll() is not None or time.monotonic() > until:
                     sys.exit("the service did not start")
                 time.sleep(0.5)
@@ -118,9 +120,9 @@ def serving(folder: Path) -> Iterator[None]:
             print(f"the service ended with status {process.wait(30)}")
 
 
-def _is_ready() -> bool:
+def _is_ready(port: int) -> bool:
     try:
-        return httpx.get(f"{HOST}/api/health", timeout=10).json() == {"ok": True}
+        return httpx.get(f"http://127.0.0.1:{port}/api/health", timeout=10).json() == {"ok": True}
     except (httpx.TransportError, ValueError):
         return False
 
@@ -143,8 +145,9 @@ def main() -> int:
             enter = ("chroot", str(system), "env", "-C", "/root")
             follow("DEBIAN_FRONTEND=noninteractive\nexport DEBIAN_FRONTEND\n" + blocks("server")[0], laptop, *enter)
             follow(install, laptop, *enter)
-            with serving(system):
-                follow(robots, laptop, *enter)
+            port = free_port()
+            with serving(system, port):
+                follow(robots.replace(USUAL, f"127.0.0.1:{port}"), laptop, *enter)
                 follow("study backup explore --keep 56", laptop, *enter)
             follow("study check explore && ls -l /srv/explorelab/explore /srv/explorelab/explore/backups", laptop, *enter)
         backups = sorted((system / "srv/explorelab/explore/backups").iterdir())
