@@ -126,7 +126,7 @@ def layouts(browser: Browser) -> None:
             {"available": [2], "rewards": euros, "points": 340, "last_reward": 26, "language": "en-GB"},
         ),
         "line": ("line", 3, {"dynamic": "neighbour", "start": 2, "deadline_ms": 60_000, "last_reward": 20, "points": 20}),
-        "graph": ("graph", 1, {"dynamic": "neighbour", "means": [12] * 7}),
+        "graph": ("graph", None, {"dynamic": "neighbour", "start": 1, "last_reward": 12, "points": 107}),
         "grid": (
             "grid",
             36,

@@ -105,6 +105,7 @@ export class Board {
     this.moveDot(this.blue, "blue", blue);
     this.moveDot(this.yellow, "yellow", yellow);
     const { layout, dynamic } = this.parts;
+    this.field.standAt?.(view.position);
     const open = new Set(choosable(dynamic, view.position, layout, view.available));
     for (let arm = 0; arm < nArms(layout); arm += 1) {
       const points = view.written?.[arm] ?? null;

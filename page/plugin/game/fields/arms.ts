@@ -12,6 +12,8 @@ import { GraphShape } from "./graph-shape";
 const LONGEST_INSIDE = 3;
 /** A longer line stands upright on a phone. */
 const LONGEST_LYING = 8;
+/** On a phone, three buttons with longer words than this are below one another. */
+const LONG_WORD = 9;
 /** More arms than this are small. */
 const MANY = 12;
 
@@ -37,6 +39,7 @@ export class Arms implements Field {
     this.cells = layout.arms.map((arm, number) => this.made(arm, number));
     if (layout.kind === "graph") this.graph = new GraphShape(layout, this.arms, this.cells);
     else this.divide(total);
+    this.arms.classList.toggle("gb-many", total > MANY);
     this.arms.append(...this.cells);
     this.layers = [this.arms];
     this.cursor = new Cursor({
@@ -54,7 +57,10 @@ export class Arms implements Field {
     cell.classList.toggle("gb-here", look.blue);
     showState(cell, look);
     this.written[arm]!.dataset.text = look.reward;
-    if (look.blue) this.graph?.standAt(arm);
+  }
+
+  standAt(arm: number): void {
+    this.graph?.standAt(arm);
   }
 
   moveDot(dot: HTMLElement, arm: number): void {
@@ -97,11 +103,11 @@ export class Arms implements Field {
   /** Into how many columns buttons are divided where there is more width than height, and where there is less. */
   private divide(total: number): void {
     const wide = total <= 5 ? total : Math.ceil(Math.sqrt(total * 1.6));
-    const tall = total <= 3 ? total : total <= 8 ? 2 : Math.ceil(Math.sqrt(total * 0.7));
+    const longest = Math.max(...this.parts.layout.arms.flatMap(({ label }) => label.split(/[\s-]/)).map((word) => word.length));
+    const tall = total <= 3 ? (longest > LONG_WORD ? 1 : total) : total <= 8 ? 2 : Math.ceil(Math.sqrt(total * 0.7));
     const numbers = { wide, tall, "wide-rows": Math.ceil(total / wide), "tall-rows": Math.ceil(total / tall) };
     for (const [name, value] of Object.entries(numbers)) this.arms.style.setProperty(`--gb-${name}`, String(value));
     this.arms.classList.toggle("gb-upright", total > LONGEST_LYING);
-    this.arms.classList.toggle("gb-many", total > MANY);
   }
 
   private target(key: string, from: number): number | null {

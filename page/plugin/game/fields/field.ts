@@ -33,6 +33,8 @@ export interface Field {
   paint(arm: number, look: Look): void;
   /** Puts a dot on an arm. */
   moveDot(dot: HTMLElement, arm: number): void;
+  /** Shows from where the choice is made, if there is more to it than the dots. */
+  standAt?(arm: number): void;
   /** Moves the keyboard's cursor, and the focus with it if wanted. */
   moveCursor(arm: number, focus: boolean): void;
   /** The element of an arm. */

@@ -6,6 +6,9 @@ import type { Graph, Point } from "../../layout";
 /** Of the shortest way between two nodes, the part that a node is wide. */
 const PART = 0.62;
 const [SMALLEST, LARGEST] = [0.05, 0.2];
+/** A name with more letters may reach over the side of the screen, if its node is so near it. */
+const LONG = 6;
+const AT_SIDE = 0.2;
 /** How flat or narrow the field may be at most. */
 const FLATTEST = 0.3;
 
@@ -25,6 +28,10 @@ export class GraphShape {
     into.style.setProperty("--gb-node", `${size * 100}%`);
     cells.forEach((cell, arm) => {
       cell.style.left = `${at[arm]![0] * 100}%`;
+      if (graph.arms[arm]!.label.length > LONG) {
+        cell.classList.toggle("gb-at-left", at[arm]![0] < AT_SIDE);
+        cell.classList.toggle("gb-at-right", at[arm]![0] > 1 - AT_SIDE);
+      }
       cell.style.top = `${(at[arm]![1] / tall) * 100}%`;
     });
     this.lines = graph.edges.map(([from, to]) => vector("line", {
