@@ -16,6 +16,7 @@ from explorelab.errors import InputError
 from explorelab.study.config.blocks.scenes import NOISE, Scene
 from explorelab.study.config.design import Study
 from explorelab.study.database import tables
+from explorelab.study.export.live.live_rows import Place, Since, choices_piece
 from explorelab.study.export.write_export import export_study
 from explorelab.study.session.assignment import counts_of
 from explorelab.study.session.promises import check_promises
@@ -242,3 +243,16 @@ def test_the_researcher_reads_why_nobody_can_be_assessed_and_sees_blocks_by_thei
     factors = shown["cells"][0]["levels"]
     assert set(factors) == {"speed", "order_1", "order_2"}
     assert sum(cell["active"] for cell in shown["cells"]) == 1
+
+
+def test_live_results_name_blocks_and_levels_of_factors(lab: Lab) -> None:
+    tab = in_block(lab, "turns")
+    play(tab)
+    with lab.store.engine.connect() as connection:
+        found, _ = choices_piece(connection, lab.study, Since(), Place(0), 10**9, "without")
+    turns = [row for row in found if row["block_name"] == "turns"]
+    assert len(turns) == 5
+    assert {row["deadline_ms"] for row in turns} == {None}
+    assert {row["world"] for row in found if row["block_name"] == "bandit"} == {"calm", "stormy"}
+    for row in turns:
+        assert float(str(row["foregone_rewards"]).split()[row["arm"]]) == row["reward"]

@@ -222,13 +222,14 @@ def _values(study: Study) -> dict[str, str]:
     def number(value: float, form: str = "#,##0.##########") -> str:
         return format_decimal(value, form, locale)
 
-    seconds = [study.timings[timing] / 1000 for timing in study.task_timings]
+    seconds = [study.timings[timing] / 1000 for timing in study.task_timings if study.timings[timing]] or [0.0]
+    first = next(iter(study.counting_scenes.values()), None)
     plays = [sum((block.deadline_ms or UNTIMED_MS) * block.n_trials for block in study.plan(cell)) for cell in study.longest]
     values = {
         "title": _MARKDOWN.sub(r"\\\1", study.title),
         "width": number(study.width),
         "height": number(study.height),
-        "n_squares": number(study.n_arms),
+        "n_squares": number(study.n_arms if first is None else first.board.n_arms),
         "n_blocks": number(study.n_task_blocks),
         "n_trials": number(study.n_trials),
         "n_training": number(len(study.training)),
@@ -243,6 +244,14 @@ def _values(study: Study) -> dict[str, str]:
     }
     assert set(values) == set(PLACEHOLDERS)
     return values
+
+
+def without_value(study: Study) -> dict[str, str]:
+    """Placeholders that this study cannot fill in, and what it would need."""
+    lacking = {} if study.width else dict.fromkeys(("width", "height"), "a block on a grid")
+    if not any(study.timings[timing] for timing in study.task_timings):
+        lacking |= dict.fromkeys(("fastest", "slowest"), "a block that counts and has a deadline")
+    return lacking if study.design is not None else {}
 
 
 @cache

@@ -7,6 +7,7 @@ import pytest
 
 from explorelab.study.config.blocks.boards import LAYOUTS
 from explorelab.study.config.blocks.settings import SETTINGS
+from explorelab.study.config.checking.check_folder import check_folder
 from explorelab.study.config.study_folder import load_study
 from tests.support.study.folder import problems
 from tests.support.study.own_blocks import EVERYTHING, own_study, write_own
@@ -227,3 +228,74 @@ def test_the_files_of_tasks_and_pictures_go_with_the_study(tmp_path):
     assert {"path.csv", "a.png", "b.png"} <= set(study.files)
     assert study.scenes["main"].task.n_trials == 2
     assert [study.pictures[look.picture].kind for look in study.scenes["main"].board.arms] == ["image/png"] * 2
+
+
+def test_texts_that_tell_of_sides_and_deadlines_that_no_block_has_are_to_be_changed(tmp_path):
+    folder = write_own(tmp_path / "study", MINIMAL)
+    text = "# Game\n\n{n_squares} arms, {n_trials} choices.\n{width} by {height}, {fastest} s, {{slowest}}"
+    (folder / "instructions.md").write_text(text, encoding="utf-8")
+    assert "3 arms, 4 choices" in load_study(folder).texts.pages["instructions"]
+    found = [each for each in check_folder(folder).findings if each.file == "instructions.md" and "needs" in each.sentence]
+    assert {(each.line, each.level, each.sentence) for each in found} == {
+        (4, "to fill in", "{width} needs a block on a grid, which the study does not have"),
+        (4, "to fill in", "{height} needs a block on a grid, which the study does not have"),
+        (4, "to fill in", "{fastest} needs a block that counts and has a deadline, which the study does not have"),
+    }
+
+
+ADVISED = """
+[tasks.street]
+means = [1, 5, 3, 8]
+layout = "line"
+integer_noise = 2
+[tasks.other]
+means = [4, 3, 2, 1]
+layout = "line"
+integer_noise = 2
+[tasks.buttons]
+restless = 3
+[blocks.first]
+task = "street"
+choices = 6
+[blocks.second]
+task = "other"
+choices = 8
+repeat = 2
+[blocks.third]
+task = "buttons"
+choices = 5
+advice = false
+[advice]
+arms = ["none", "impersonal"]
+"""
+
+
+def test_advice_is_a_factor_between_persons_in_the_blocks_that_have_it(tmp_path):
+    from explorelab.study.advice.recipe import recipe_of
+
+    study = own_study(tmp_path / "study", ADVISED)
+    assert [cell.factors for cell in study.cells] == [{"advice_arm": "none"}, {"advice_arm": "impersonal"}]
+    plans = study.plan(study.cells[1])
+    assert [(plan.name, plan.advice) for plan in plans] == [
+        ("first", "impersonal"),
+        ("second", "impersonal"),
+        ("second", "impersonal"),
+        ("third", ""),
+    ]
+    recipe = recipe_of(study)
+    assert ([task.n_arms for task in recipe.tasks], recipe.horizon, recipe.n_blocks) == ([4, 4], 8, 3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("advice = false", "", "third"),
+        ("choices = 6", 'choices = 6\nrewards = "hidden"', "a companion knows rewards that people do not see"),
+        ("choices = 8", "choices = 8\nforegone = true", "a companion learns nothing from rewards of the other arms"),
+        ("means = [1, 5, 3, 8]", "forced = [1]\nmeans = [1, 5, 3, 8]", "a companion expects every choice to be free"),
+        ("means = [4, 3, 2, 1]", "means = [4, 3, 2]", "a companion needs the same arms in all blocks"),
+    ],
+)
+def test_advice_is_refused_where_it_makes_no_sense(tmp_path, old, new, why):
+    folder = write_own(tmp_path / "study", ADVISED.replace(old, new))
+    assert any("must have advice = false: a companion" in line and why in line for line in problems(folder))

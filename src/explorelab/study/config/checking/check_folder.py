@@ -17,6 +17,7 @@ from explorelab.study.config.checking.written import parts_of, toml_of
 from explorelab.study.config.design import Study, Texts
 from explorelab.study.config.fields import WrongFilesError
 from explorelab.study.config.study_folder import load_study
+from explorelab.study.config.texts import without_value
 
 
 class Checked(NamedTuple):
@@ -80,6 +81,7 @@ def _texts(study: Study, folder: Path) -> Iterator[Finding]:
         raw = written[language] = version.unfilled or version.texts
         parts = list(parts_of(raw, within, folder))
         yield from (*left_open.to_fill_in(parts), *left_open.unfillable(parts), *left_open.without_contact(raw, within))
+        yield from left_open.meaningless(parts, without_value(study))
         yield from (*markdown_checks.unseen(parts, folder), *translation.untranslated(language, parts))
         yield from _labels(raw, folder, f"{within}texts.toml")
         if not number:

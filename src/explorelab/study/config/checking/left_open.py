@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import shorten
 from urllib.parse import urlsplit
 
@@ -43,6 +43,15 @@ def unfillable(parts: Iterable[Part]) -> Iterator[Finding]:
             name = next(name for name in found.groups() if name)
             sentence = f"{found[0].strip()} is shown as it is written; the study fills in {{{name}}}"
             yield Finding(part.file, _line(part, found), "doubtful", "placeholder", sentence)
+
+
+def meaningless(parts: Iterable[Part], lacking: Mapping[str, str]) -> Iterator[Finding]:
+    """Placeholders for which the study has no value; the texts are those of the files."""
+    for part in parts:
+        for name, needed in lacking.items():
+            if (found := re.search(rf"(?<!\{{)\{{{name}\}}", part.text)) is not None:
+                sentence = f"{found[0]} needs {needed}, which the study does not have"
+                yield Finding(part.file, _line(part, found), "to fill in", "placeholder", sentence)
 
 
 def without_contact(texts: Texts, within: str = "") -> Iterator[Finding]:
