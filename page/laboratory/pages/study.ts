@@ -7,6 +7,7 @@ import { change, get, participants, Refused, watching } from "../laboratory-api"
 import { action } from "../said";
 import { editor } from "./edit";
 import { history } from "./history";
+import { running } from "./run";
 import { badge } from "./home";
 import { members } from "./members";
 
@@ -20,7 +21,7 @@ export async function studyPage(who: Me, name = "", tab = ""): Promise<{ title: 
     title = study.title;
     const heading = el("h1", "", study.title);
     heading.tabIndex = -1;
-    const tabs = TABS.filter(([id]) => id !== "people" || study.rights.includes("own"));
+    const tabs = TABS.filter(([id]) => study.rights.includes(NEEDS[id] ?? "see"));
     const chosen = tabs.find(([id]) => id === tab) ?? tabs[0]!;
     const links = tabs.map(([id, text]) => {
       const link = Object.assign(el("a", "", text), { href: `#/study/${name}${id ? `/${id}` : ""}` });
@@ -36,9 +37,12 @@ export async function studyPage(who: Me, name = "", tab = ""): Promise<{ title: 
   return { title, content: [content] };
 }
 
+/** Which right a part needs, other than that to look. */
+const NEEDS: Record<string, StudyShown["rights"][number]> = { people: "own", run: "run" };
 const TABS: readonly Tab[] = [
   ["", "Overview", overview],
   ["edit", "Texts and settings", editor],
+  ["run", "Run", running],
   ["history", "History", (study, _, again) => history(study, again)],
   ["people", "Access", async (study, who) => [await members(who, study.name)]],
 ];

@@ -153,9 +153,8 @@ def test_a_closed_study_is_polite_to_newcomers_and_an_open_one_lets_them_in(plac
     visitor.context.close()
 
 
-SCREENS = (
-    "", "new", "people", "account", *(f"study/advice-at-work{part}" for part in ("", "/edit", "/history", "/people")),
-)  # fmt: skip
+PARTS = ("", "/edit", "/run", "/history", "/people")
+SCREENS = ("", "new", "people", "account", *(f"study/advice-at-work{part}" for part in PARTS))
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

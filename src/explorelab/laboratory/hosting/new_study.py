@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import tomlkit
 
@@ -11,6 +11,16 @@ from explorelab._support.whole_folders import put_folder, workshop
 from explorelab.laboratory.hosting.laboratory_folder import LaboratoryFolder, is_name
 from explorelab.study.config.start_study import init_study
 from explorelab.study.database.refusals import Refused, invalid
+
+
+class Wish(Protocol):
+    """What a new study is to be like."""
+
+    name: str
+    title: str
+    template: str
+    languages: list[str]
+    advice: bool
 
 
 def check_name(folder: LaboratoryFolder, name: str) -> None:
@@ -23,12 +33,13 @@ def check_name(folder: LaboratoryFolder, name: str) -> None:
         raise Refused(409, "taken", f"There is a study called {name} already: choose another name.")
 
 
-def make(folder: LaboratoryFolder, name: str, title: str, languages: Sequence[str], advice: bool, database: str) -> Path:
+def make(folder: LaboratoryFolder, wish: Wish, database: str) -> Path:
     """The folder of a new study, whole or not at all."""
+    name, title, languages = wish.name, wish.title.strip(), wish.languages
     target = folder.of(name)
     with workshop(target, "new-study", within=target.parent) as bench:
         made = bench / "study"
-        init_study(made, advice=advice, languages=languages)
+        init_study(made, template=wish.template, advice=wish.advice, languages=languages)
         file = made / "study.toml"
         toml = tomlkit.parse(file.read_text(encoding="utf-8"))
         _set(toml, "study", "name", name)

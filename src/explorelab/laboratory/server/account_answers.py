@@ -32,6 +32,7 @@ from explorelab.laboratory.server.lab_answers import (
 from explorelab.laboratory.server.lab_office import At, Here, Office
 from explorelab.study.admin.entry.entrance import read_secret
 from explorelab.study.admin.entry.rights import Right
+from explorelab.study.config.start_study import DESIGNS
 from explorelab.study.config.texts import LANGUAGES
 from explorelab.study.database.refusals import Refused
 
@@ -84,7 +85,7 @@ async def me(at: At) -> Me:
             csrf=at.office.desk.csrf(at.visit.session), ends_at=at.visit.session.ends_at, number=account.id,
             login=account.login, name=account.name, laboratory=at.laboratory.folder.title,
             role=role_of(connection, account.id, None), rights=[right for right in Right if right in rights],
-            languages=list(LANGUAGES),
+            languages=list(LANGUAGES), templates=list(DESIGNS),
         )  # fmt: skip
 
     return await at.laboratory.database.read(look)

@@ -61,6 +61,7 @@ class NewStudy(Asking):
 
     name: str = Field(max_length=100)
     title: str = Field("", max_length=200)
+    template: str = Field("paper", max_length=40)
     languages: list[str] = Field(["en"], min_length=1, max_length=20)
     advice: bool = False
 
@@ -92,6 +93,8 @@ class Me(BaseModel):
     rights: list[Right]
     languages: list[str]
     """In which a new study may be."""
+    templates: list[str]
+    """What a new study may be like."""
 
 
 class SessionShown(BaseModel):

@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from explorelab.laboratory.server import account_answers as account
 from explorelab.laboratory.server import edit_answers as edit
+from explorelab.laboratory.server import run_answers as run
 from explorelab.laboratory.server import study_answers as study
 from explorelab.laboratory.server.lab_answers import Done, Entering, Holding, Invited, Joining, NewPassword
 from explorelab.laboratory.server.lab_office import enter, office_of
@@ -110,6 +111,12 @@ ROUTES: tuple[tuple[str, str, Right, Callable[..., Any], Settings], ...] = (
     ("GET", f"{STUDY}/versions", Right.SEE, edit.all_versions, {}),
     ("GET", f"{STUDY}/versions/{{number}}", Right.SEE, edit.differences, {}),
     ("POST", f"{STUDY}/versions/{{number}}/restore", Right.EDIT, edit.restore, {}),
+    ("GET", f"{STUDY}/errands", Right.RUN, run.all_errands, {}),
+    ("POST", f"{STUDY}/errands", Right.RUN, run.begin_errand, {}),
+    ("GET", f"{STUDY}/errands/{{number}}/report", Right.RUN, run.report, {"response_class": Response}),
+    ("GET", f"{STUDY}/pilot", Right.RUN, run.pilot_link, {}),
+    ("POST", f"{STUDY}/pay", Right.NAMES, run.pay, {}),
+    ("POST", f"{STUDY}/find", Right.NAMES, run.find, {}),
     ("GET", f"{STUDY}/deeds", Right.SEE, account.deeds, {}),
     ("GET", f"{STUDY}/members", Right.OWN, account.members, {}),
     ("POST", f"{STUDY}/members/{{number}}/role", Right.OWN, account.give_role, {}),

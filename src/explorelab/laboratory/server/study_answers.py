@@ -54,7 +54,7 @@ async def create(at: At, asked: NewStudy) -> StudyShown:
 
     def make() -> None:
         url = database_for(folder, database, asked.name)
-        made = new_study.make(folder, asked.name, asked.title.strip(), asked.languages, asked.advice, url)
+        made = new_study.make(folder, asked, url)
         prepare(made, now, closed=True)
 
     try:
