@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorelab.errors import InputError
+from explorelab.study.config.start_study import init_study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.session.pages.page_types import Page
 from tests.support.study.folder import change, problems
@@ -146,3 +147,29 @@ def test_instructions_are_needed_only_where_they_are_shown(folder: Path) -> None
     (folder / STUDY).write_text(text.partition(PAGES[:20])[0], encoding="utf-8")
     with pytest.raises(InputError, match=r"instructions\.md: cannot read the file"):
         load_study(folder)
+
+
+def test_a_form_whose_answers_would_not_fit_a_request_is_refused(folder: Path) -> None:
+    long = "".join(f'[[questions]]\nname = "q{n}"\nkind = "text"\ntext = "?"\nmost = 5000\n' for n in range(10))
+    (folder / "after.toml").write_text(long, encoding="utf-8")
+    (said,) = problems(folder)
+    assert "the answers of a page may take 60000 bytes, got up to 300" in said
+
+
+def test_forms_must_be_the_same_in_all_languages_but_for_their_words(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    init_study(folder, languages=("en", "de"))
+    study = (folder / "study.toml").read_text(encoding="utf-8")
+    pages = '[[pages]]\nkind = "form"\nfile = "form.toml"\n[[pages]]\nkind = "blocks"\n'
+    (folder / "study.toml").write_text(f"{study}\n{pages}", encoding="utf-8")
+    question = '[[questions]]\nname = "hand"\nkind = "choice"\ntext = "{}"\noptions = {}\n'
+    (folder / "en/form.toml").write_text(question.format("Hand?", '{l = "Left", r = "Right"}'), encoding="utf-8")
+    (folder / "de/form.toml").write_text(question.format("Hand?", '{l = "Links", r = "Rechts"}'), encoding="utf-8")
+    assert load_study(folder).speaking("de").texts.forms["form.toml"].questions[0].options[0].text == "Links"
+    (folder / "de/form.toml").write_text(question.format("Hand?", '["Links", "Rechts"]'), encoding="utf-8")
+    (said,) = problems(folder)
+    assert said.startswith(f"{folder}/de/form.toml, line 1: question 'hand' must be the same as in en except for its words")
+    more = (folder / "en/form.toml").read_text(encoding="utf-8").replace("hand", "foot")
+    (folder / "de/form.toml").write_text(more, encoding="utf-8")
+    (said,) = problems(folder)
+    assert "must have the same questions as in en, but lacks 'hand'" in said
