@@ -73,6 +73,7 @@ def measure(choices, name: str, starts: int, cross: bool) -> dict[str, Any]:
     found: dict[str, Any] = {
         "r2": float(fit["estimates"]["pseudo_r2"].mean()),
         "settled": bool(fit["group"]["converged"]),
+        "weighed": True,
         "moved": fit["group"]["moved"].values.tolist(),
         "contrasts": xl.effects(fit, "group").to_dict("records"),
         "terms": xl.effects(fit).query("effect != 'Intercept'")[["parameter", "effect", "p", "p_term"]].to_dict("records"),
@@ -120,8 +121,13 @@ def table(found: dict[str, Any]) -> list[str]:
         for parameter in joint:
             rows = {row["effect"]: row for row in one["contrasts"] if row["parameter"] == parameter}
             cells = [_difference(rows, pair) for pair in pairs]
-            lines.append("| " + " | ".join([name, parameter, *cells, f"{joint[parameter]:.3g}"]) + " |")
+            lines.append("| " + " | ".join([name + _doubts(one), parameter, *cells, f"{joint[parameter]:.3g}"]) + " |")
     return lines
+
+
+def _doubts(one: dict[str, Any]) -> str:
+    """Marks of a fit by an earlier `em`, and of one whose group did not settle."""
+    return ("" if one.get("weighed") else " †") + ("" if one["settled"] else " (not settled)")
 
 
 def _difference(rows: dict[str, dict[str, Any]], pair: str) -> str:
