@@ -15,7 +15,7 @@ from explorelab._support.counted import counted
 from explorelab._support.door import door
 from explorelab.agents import Agent
 from explorelab.choices.table import NOWHERE
-from explorelab.companions.past import Past, Trial, checked_arm, checked_offer, checked_trial, offered
+from explorelab.companions.past import Past, Trial, checked_advice, checked_arm, checked_offer, checked_trial, offered
 from explorelab.companions.posterior import (
     FOLLOWING,
     METHODS,
@@ -87,7 +87,7 @@ class Companion:
         missed
             Whether the person gave no answer: nothing was sampled, or an arm was sampled for them.
         advised
-            Arm that had been suggested to them, if one was.
+            Arm that had been suggested to them, if one was; one that is not available counts as none.
         unseen
             Whether the reward was not shown: the choice says something about the person, who learned nothing from it.
         """
@@ -172,7 +172,8 @@ class Companion:
         advised
             Arm that is suggested to the person, if one is.
         """
-        trial = Trial(available=self._on_offer(available), advised=checked_arm(self.n_arms, "advised", advised))
+        offer = self._on_offer(available)
+        trial = Trial(available=offer, advised=checked_advice(self.n_arms, advised, offer))
         own = self.posterior.weight @ np.exp(self._log_probs(trial))
         if trial.advised == NOWHERE:
             return own

@@ -87,7 +87,8 @@ def checked_trial(
     """A trial as a caller describes it, checked; see `Companion.observe`."""
     if forced and missed:
         raise InputError("a trial is forced or missed, not both.")
-    offer, suggested = checked_offer(n_arms, available), checked_arm(n_arms, "advised", advised)
+    offer = checked_offer(n_arms, available)
+    suggested = checked_advice(n_arms, advised, offer)
     if arm is None:
         if not missed:
             raise InputError("arm must be the arm that was chosen, got None: pass missed=True if there was none.")
@@ -105,6 +106,12 @@ def checked_trial(
 def checked_arm(n_arms: int, name: str, arm: Unchecked) -> int:
     """The arm, or `NOWHERE` for None."""
     return NOWHERE if arm is None else checks.whole(name, arm, at_least=0, at_most=n_arms - 1)
+
+
+def checked_advice(n_arms: int, advised: Unchecked, offer: tuple[bool, ...] | None) -> int:
+    """The arm that was suggested, or `NOWHERE` for None; one that was not on offer could not be followed."""
+    arm = checked_arm(n_arms, "advised", advised)
+    return arm if arm == NOWHERE or offer is None or offer[arm] else NOWHERE
 
 
 def checked_offer(n_arms: int, available: Unchecked) -> tuple[bool, ...] | None:
