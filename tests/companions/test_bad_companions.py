@@ -124,7 +124,7 @@ def test_no_task() -> None:
 @pytest.mark.parametrize("offer", [[True, True, False, True, True], [True, True, False, False, True]])
 def test_advice_that_was_not_on_offer_says_nothing(offer: list[bool], mind: Companion) -> None:
     alone, advised = (mind.observe(1, 1.0, available=offer, advised=arm) for arm in (None, 2))
-    assert advised.follow_probability == alone.follow_probability == 0.5
+    assert advised.follow_probability == alone.follow_probability == pytest.approx(0.5)
     np.testing.assert_array_equal(advised.next_choice, alone.next_choice)
     np.testing.assert_array_equal(mind.predict(offer, advised=2), mind.predict(offer))
     assert mind.predict(offer, advised=1)[1] > mind.predict(offer)[1]
