@@ -13,10 +13,12 @@ import xarray as xr
 
 import explorelab as xl
 from explorelab._support.work.digests import digest
+from explorelab.comparison.compare import evidence
 from explorelab.errors import InputError
 from explorelab.recovery.planning.effect_studies import Effect, study
 from explorelab.recovery.planning.plan_designs import designs_of
 from explorelab.recovery.planning.plan_people import population_of
+from explorelab.recovery.planning.plan_result import evidence_of
 from explorelab.recovery.planning.plan_summary import plan_summary
 from explorelab.recovery.planning.pooled_power import crossing, found_by_group, power_of, rank_correlations
 from tests.recovery.planning.test_power_curve import power_of_t_test
@@ -193,6 +195,14 @@ def test_groups_are_named_by_what_everyone_uses() -> None:
     evidence[0, :, 1] = 5.0
     assert found_by_group(evidence, 1, 0.95).tolist() == [True, False]
     assert found_by_group(evidence, 0, 0.95).tolist() == [False, False]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("criterion", "name"), [("bic", "bic"), ("aic", "aic"), ("cv", "nll")])
+def test_groups_are_judged_by_the_evidence_that_compare_has(criterion: str, name: str) -> None:
+    values = np.arange(6.0).reshape(3, 2)
+    people = xr.Dataset({name: (("participant", "model"), values)})
+    assert (evidence_of(values, criterion) == evidence(people, criterion).values).all()
 
 
 # What is told ---------------------------------------------------------------------------------------------------------

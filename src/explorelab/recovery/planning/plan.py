@@ -15,6 +15,7 @@ from explorelab._support.work.units import long_work
 from explorelab.agents import Agent
 from explorelab.agents.agent_names import check_together, labelled
 from explorelab.errors import InputError, unknown_name
+from explorelab.fitting.effects.effects_table import CHANGES
 from explorelab.fitting.spaces import Dimension
 from explorelab.recovery.model_recovery import CRITERIA
 from explorelab.recovery.planning import plan_result
@@ -166,7 +167,7 @@ def plan(
     asking = Planned(designs, who, wanted, starts, goal)
     if not wanted.size and at is None:
         raise InputError("an effect of size 0 is never found but by chance: give people, to see how often it is.")
-    return plan_result.of_effect(asking, powers(asking, at, false_alarms), _told_size(size, unit))
+    return plan_result.of_effect(asking, powers(asking, at, false_alarms), _told_size(who, name, size, unit))
 
 
 def _recovery(
@@ -257,8 +258,10 @@ def _effect(who: Population, name: str, size: float, unit: str, within: bool, sl
     return Effect(name, line, bool(within), float(checks.scalar("slope_sd", slope_sd, at_least=0)) * sd if within else 0.0)
 
 
-def _told_size(size: float, unit: str) -> str:
-    return f"{float(size):g} {'standard deviations of people' if unit == 'sd' else 'in natural units'}"
+def _told_size(who: Population, name: str, size: float, unit: str) -> str:
+    if unit == "sd":
+        return f"{float(size):g} standard deviations of people"
+    return f"{float(size):g} ({CHANGES[_dimension(who, name).scale]})"
 
 
 def _dimension(who: Population, name: str) -> Dimension:

@@ -165,7 +165,7 @@ def of_models(
     """How well agents are told apart: people one by one, and groups who are all alike."""
     n = len(names)
     of_design = [pools[d * n : (d + 1) * n] for d in range(len(designs))]
-    worst = [_worst(each, at, at_least, goal) for each in of_design]
+    worst = [_worst([evidence_of(pool, criterion) for pool in each], at, at_least, goal) for each in of_design]
     counts = np.array([[np.bincount(pool.argmin(1), minlength=n) for pool in each] for each in of_design])
     share = counts / counts.sum(2, keepdims=True)
     right = np.array([np.diag(each) for each in share])
@@ -195,11 +195,16 @@ def of_models(
     return _with_sentences(result, plan_words.models_sentence)
 
 
+def evidence_of(pool: Floats, criterion: str) -> Floats:
+    """Log evidence of every model for every person, as `compare` has it."""
+    return -pool if criterion == "cv" else -pool / 2
+
+
 def _worst(pools: list[Floats], at: Sequence[int] | None, at_least: float, goal: Goal) -> PowerAt:
     """The least power over the agents who may have played, at each number of people."""
     where = sizes(min(map(len, pools)), at)
     each = [
-        power_of(-pool / 2, where, partial(_group_is, model=g, at_least=at_least), N_DEALT["agents"], goal.seed)
+        power_of(pool, where, partial(_group_is, model=g, at_least=at_least), N_DEALT["agents"], goal.seed)
         for g, pool in enumerate(pools)
     ]
     least = np.array([one.power for one in each]).argmin(0)

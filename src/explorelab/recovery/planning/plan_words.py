@@ -28,7 +28,7 @@ def people_told(people: Population) -> str:
     """Typical values and standard deviations of people, in words."""
     scales = {dimension.name: SCALE_WORDS[dimension.scale] for dimension in people.space}
     parts = [f"{name} {typical:.4g} (SD{scales[name]} {sd:.3g})" for name, (typical, sd) in people.told().items()]
-    return f"{', '.join(parts)}, {people.source}"
+    return f"{', '.join(parts)}, {people.source}" if parts else "no free parameters"
 
 
 def effect_sentence(plan: Planned, size: str, one: xr.Dataset) -> str:
