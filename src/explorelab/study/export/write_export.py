@@ -71,7 +71,7 @@ class Exported(NamedTuple):
             told.append(f"{where}: {some} who may not have played by hand or in time; see doubted.csv.")
         if self.n_excluded:
             what = "To be left out by the study's rules" if self.excluded == "without" else "Kept against the study's rules"
-            told.append(f"{what}: {counted(self.n_excluded, 'person', 'people')}; the column excluded says why.")
+            told.append(f"{what}: {counted(self.n_excluded, *readme.WHO[self.pilots])}; the column excluded says why.")
         if self.pilots == "without" and out.pilots:
             only = "Only robots have taken part so far" if not self.n_people else "Robots are left out"
             told.append(f"{only} ({out.pilots}): export them with --pilots only or --pilots with.")
