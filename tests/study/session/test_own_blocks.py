@@ -256,3 +256,17 @@ def test_live_results_name_blocks_and_levels_of_factors(lab: Lab) -> None:
     assert {row["world"] for row in found if row["block_name"] == "bandit"} == {"calm", "stormy"}
     for row in turns:
         assert float(str(row["foregone_rewards"]).split()[row["arm"]]) == row["reward"]
+
+
+def test_each_factor_is_balanced_before_all_conditions_have_somebody(lab: Lab) -> None:
+    seen: dict[str, Counter[str]] = {"speed": Counter(), "order_1": Counter(), "order_2": Counter()}
+    factors = {cell.name: cell.factors for cell in lab.study.cells}
+    for n in range(1, len(factors) + 1):
+        Tab(lab).consent()
+        for name, level in factors[lab.rows(tables.people)[-1].cell].items():
+            seen[name][level] += 1
+        for name, counts in seen.items():
+            n_levels = 6 if name == "order_2" else 2
+            few = min(counts.values()) if len(counts) == n_levels else 0
+            assert max(counts.values()) - few <= 2, (n, name, counts)
+    assert len({person.cell for person in lab.rows(tables.people)}) == len(factors)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
+from collections.abc import Mapping
 
 from sqlalchemy import Connection, and_, func, or_, select, text
 
@@ -22,7 +24,19 @@ def assign(connection: Connection, study: Study, pilot: bool, now: float) -> Cel
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
     counts = counts_of(connection, study, pilot, now)
     least = min(counts.values())
-    return secrets.choice([cell for cell in study.cells if counts[cell.name] == least])
+    emptiest = [cell for cell in study.cells if counts[cell.name] == least]
+    return secrets.choice(emptiest if study.design is None else _rarest(study, emptiest, counts))
+
+
+def _rarest(study: Study, cells: list[Cell | Condition], counts: Mapping[str, int]) -> list[Cell | Condition]:
+    """Those whose levels have the fewest people, so that each factor is balanced before all conditions are."""
+    people_at: Counter[tuple[str, str]] = Counter()
+    for cell in study.cells:
+        people_at.update(dict.fromkeys(cell.factors.items(), counts[cell.name]))
+    n_levels = Counter(name for name, _ in people_at)
+    crowded = {cell: sum(n_levels[at[0]] * people_at[at] for at in cell.factors.items()) for cell in cells}
+    least = min(crowded.values())
+    return [cell for cell in cells if crowded[cell] == least]
 
 
 def counts_of(connection: Connection, study: Study, pilot: bool, now: float) -> dict[str, int]:
