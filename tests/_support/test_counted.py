@@ -64,6 +64,7 @@ ALWAYS_SEVERAL = {
     "paper/limit_figures.py: {alpha.size} values",
     "paper/prior_figures.py: {whole(n_pairs)} comparisons",
     "plots/phenotype_figure.py: {n} curves",
+    "recovery/planning/plan_words.py: {int(one['simulated'].sum())} simulated people",
     "regret/observed.py: {rows.sum()} blocks",
     "report/sections/comparison_section.py: {whole(n)} people",
     "report/sections/condition_tables.py: {whole(len(rows))} rows",

@@ -83,7 +83,7 @@ def test_one_block_is_a_study(tmp_path):
 WRONG = {
     "few labels": (
         'labels = ["A", "B"]',
-        "[blocks.main] labels must have one for each of the 3 arms, got 2.",
+        "[blocks.main] labels must have 3, one for each arm, got 2.",
     ),
     "same labels": (
         'labels = ["A", "B", "A"]',

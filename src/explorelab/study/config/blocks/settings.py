@@ -53,7 +53,7 @@ class Settings(Table):
         if not isinstance(value, list):
             self.problem(key, f"must be a list of {what}, got {shown(value)}.")
         elif len(value) != n:
-            self.problem(key, f"must have one for each of the {n} arms, got {len(value)}.")
+            self.problem(key, f"must have {n}, one for each arm, got {len(value)}.")
         else:
             return value
         return None
