@@ -28,7 +28,7 @@ test-quick: setup page  ## some of each subject, in about a minute
 	$(PYTHON) -m pytest -q -n auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -m quick
 
 test-slow: setup page  ## long statistical runs too
-	@scripts/packages.sh chromium postgresql
+	@scripts/packages.sh chromium postgresql caddy
 	$(PYTHON) -m pytest -q -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-python

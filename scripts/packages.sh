@@ -2,7 +2,7 @@
 # Debian packages that the given names need, installed as root and otherwise asked for: packages.sh node chromium postgresql
 set -euo pipefail
 
-declare -A package=([node]="nodejs npm" [chromium]=chromium [postgresql]=postgresql)
+declare -A package=([node]="nodejs npm" [chromium]=chromium [postgresql]=postgresql [caddy]=caddy)
 
 there() {
   case $1 in
