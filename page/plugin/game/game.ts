@@ -114,6 +114,8 @@ export class Game {
   };
 
   private startChoice(): void {
+    // Its pictures may still be loading; `begin` comes back here.
+    if (!this.board.root.isConnected) return;
     if (this.phase !== "waiting" || this.pausedBy.size > 0) {
       if (this.phase === "waiting") this.board.showPhase("paused");
       return;

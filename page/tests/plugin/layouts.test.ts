@@ -309,6 +309,18 @@ test("colours are set, and what is no colour is ignored; pictures have no words 
   expect(arm(2).getAttribute("aria-label")).toBe("Option 3 of 4");
 });
 
+test("a dialog that opens and closes while pictures load does not start a clock that nobody sees", async () => {
+  const { game, reports } = await start({ layout: { kind: "buttons", arms: [{ picture: "a.png" }, "b"] }, start: 0, deadline_ms: 1000 });
+  game.pause("dialog");
+  game.resume("dialog");
+  await wait(4900);
+  expect([reports.length, document.querySelector("#arms")]).toEqual([0, null]);
+  await wait(120);
+  arm(1).click();
+  await wait(1020);
+  expect(reports.map(({ goal, pauses }) => [goal, pauses])).toEqual([[1, 1]]);
+});
+
 test("more than ten arms have no digits", async () => {
   await start({ layout: { kind: "buttons", arms: Array(11).fill("") }, start: 0 });
   press("2");
