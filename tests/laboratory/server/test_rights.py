@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from explorelab.study.server.participant_routes import ROUTES as OF_PARTICIPANTS
 from tests.support.town import OWN, Browser, Town
 
 pytestmark = pytest.mark.quick
+ROOT = Path(__file__).parents[3]
 
 VIEWER, HELPER = {"see"}, {"see", "run", "edit"}
 ALL = {"see", "run", "edit", "names", "own"}
@@ -121,6 +124,11 @@ def test_a_right_about_a_study_needs_a_study_in_the_address_and_the_others_none(
 
 def test_only_these_addresses_are_open_to_anyone() -> None:
     assert {f"{method} {path}" for method, path, right in addresses() if right == Right.ANYONE} == OPEN
+
+
+def test_the_page_of_who_may_what_is_that_of_the_routes() -> None:
+    written = runpy.run_path(str(ROOT / "scripts" / "rights.py"))["page"]()
+    assert (ROOT / "docs" / "laboratory-rights.md").read_text(encoding="utf-8") == written, "run python scripts/rights.py"
 
 
 def served(app: Any) -> set[str]:

@@ -124,7 +124,7 @@ ROUTES: tuple[tuple[str, str, Right, Callable[..., Any], Settings], ...] = (
     ("POST", f"{STUDY}/invitations/{{number}}/revoke", Right.OWN, account.revoke_invitation, {}),
     ("GET", "/{rest:path}", Right.ANYONE, nothing, HIDDEN),
 )
-"""Who may what: `docs/laboratory.md` shows this table, and a test tries every role at every address."""
+"""Who may what: `scripts/rights.py` writes docs/laboratory-rights.md from it, and a test tries every role everywhere."""
 
 
 def _needs(right: Right, changes: bool) -> Callable[[Request], Coroutine[Any, Any, None]]:
