@@ -15,7 +15,7 @@ from explorelab.cli.app import app
 from explorelab.study.config.addresses import DATABASE, DATABASE_FILE
 from explorelab.study.config.checking.check_folder import check_folder
 from explorelab.study.config.checking.findings import in_short
-from explorelab.study.config.start_study import init_study
+from explorelab.study.config.start_study import DESIGNS, init_study
 from explorelab.study.config.texts import LANGUAGES, PAGES
 from tests.support.study.folder import CONTACT, change, finish
 
@@ -68,6 +68,14 @@ def test_a_new_study_has_every_open_place_named_and_may_not_be_served(tmp_path: 
     done = check(tmp_path / "new")
     assert done.exit_code == 1
     assert "to fill in: until then the study is not served to the public" in done.output
+
+
+def test_every_template_is_fine_once_it_is_filled_in_whatever_language_comes_first(tmp_path: Path) -> None:
+    for template in DESIGNS:
+        folder = tmp_path / template
+        init_study(folder, template=template, languages=["de", "en", "fr", "es"])
+        finish(folder)
+        assert said(folder) == [], template
 
 
 def page(name: str, old: str, new: str) -> Any:

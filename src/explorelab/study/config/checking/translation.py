@@ -128,11 +128,11 @@ _PLACEHOLDER = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 def differing(versions: Mapping[str, Texts]) -> Iterator[Finding]:
     """What one language of a study has and another lacks; the usual language comes first."""
     (usual, first), *others = versions.items()
+    # The title of study.toml is in one of the languages: that one needs none of its own.
+    for language in [language for language, texts in versions.items() if not texts.title][1:]:
+        file = f"{language}/texts.toml"
+        yield _doubt(file, None, f"has no title, so people see the one of study.toml in {language!r} too")
     for language, texts in others:
-        if not texts.title:
-            yield _doubt(
-                f"{language}/texts.toml", None, f"has no title, so people see the one of study.toml in {language!r} too"
-            )
         theirs = {part.file.partition("/")[2]: part.text for part in parts_of(first, f"{usual}/") if part.is_page}
         for part in parts_of(texts, f"{language}/"):
             name = part.file.partition("/")[2]
