@@ -19,7 +19,10 @@ TEXTS = (".toml", ".md", ".csv", ".txt")
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 KEPT = (*TEXTS, *PICTURES, ".py", ".nc")
 """What versions hold: also models and fits, which only somebody with access to the computer can put there."""
-MOST_FILES, LARGEST_TEXT, LARGEST = 300, 200_000, 64_000_000
+MOST_FILES, LARGEST_TEXT, LARGEST = 300, 60_000, 64_000_000
+LONGEST_WORD = 300
+"""Characters without a space in what people read: looking for addresses in a word takes as long as its length squared."""
+_LONG = re.compile(rf"\S{{{LONGEST_WORD + 1}}}")
 _NAME = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,60}/){0,2}[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
 
 type Files = dict[str, bytes]
@@ -73,6 +76,8 @@ def check_text(name: str, text: str | None) -> None:
         raise invalid("study.toml cannot be removed.")
     if text is not None and (len(text) > LARGEST_TEXT or "\0" in text):
         raise invalid(f"{name} must be text of at most {LARGEST_TEXT:,} characters.")
+    if text is not None and name.endswith((".md", ".toml")) and name != STUDY and _LONG.search(text):
+        raise invalid(f"{name} has a word of more than {LONGEST_WORD} characters.")
 
 
 def put_files(files: Files, folder: Path) -> None:
