@@ -129,9 +129,10 @@ FORBIDDEN = {
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_settings_lead_neither_out_of_the_folder_nor_to_programs(town: Town, what: str, tmp_path: Path) -> None:
     olga = town.people["olga"]
-    ran = tmp_path / "ran"
-    (Path("/tmp") / "evil.py").write_text(f"open({str(ran)!r}, 'w')\n", encoding="utf-8")
-    body = edited(olga, "study.toml", *FORBIDDEN[what])
+    evil, ran = tmp_path / "evil.py", tmp_path / "ran"
+    evil.write_text(f"open({str(ran)!r}, 'w')\n", encoding="utf-8")
+    old, new = FORBIDDEN[what]
+    body = edited(olga, "study.toml", old, new.replace("/tmp/evil.py", evil.as_posix()))
     found = olga.ok(f"{STUDY}/check", body)
     assert not found["may_save"]
     assert olga.ok(f"{STUDY}/preview", body)["screens"] == []
