@@ -21,6 +21,8 @@ from tests.support.study.lab import Lab, Tab
 from tests.support.study.own_blocks import own_study
 from tests.support.study.own_player import play
 
+pytestmark = pytest.mark.quick_programs
+
 
 class Played:
     """A study that four people played, and its export."""
@@ -148,6 +150,7 @@ def test_the_same_export_twice(played: Played, tmp_path: Path) -> None:
             assert path.read_bytes() == (tmp_path / "again" / path.relative_to(played.out)).read_bytes()
 
 
+@pytest.mark.slow
 def test_it_feeds_the_report(played: Played, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     xl.write_report(played.out / "choices.csv", out, agents=["restless-kalman", "random-choice"], quick=True, progress=False)

@@ -23,6 +23,8 @@ from explorelab.study.export.write_export import export_study
 from explorelab.study.robots.pilot import run_pilot
 from explorelab.study.server.serve import serving
 
+pytestmark = pytest.mark.quick_programs
+
 OWN = [name for name in DESIGNS if name != "paper"]
 AGENTS = {"bandit": "restless-kalman", "graph": "kalman-ucb"}
 
