@@ -75,6 +75,8 @@ async def enter(request: Request, right: Right, changes: bool) -> None:
     visit = await office.desk.visit(request, right, None if study is None else study.id)
     if changes:
         office.desk.check_change(request, visit.session)
+    if study is not None and study.archived_at is None and office.hosted.get(study.name) is None:
+        await office.hosted.refresh()  # another process has just added it
     request.state.here = Here(office, visit, study)
 
 
