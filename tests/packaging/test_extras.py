@@ -91,7 +91,7 @@ print(json.dumps(said))
 MODULES = """
 said = {}
 for module in pkgutil.walk_packages(explorelab.__path__, "explorelab.", onerror=lambda name: None):
-    if not module.name.startswith("explorelab.study"):
+    if not module.name.startswith(("explorelab.study", "explorelab.laboratory")):
         said[module.name] = told(lambda: importlib.import_module(module.name))
 for name in explorelab.__all__:
     said[name] = told(lambda: getattr(explorelab, name))

@@ -314,6 +314,7 @@ COMMANDS: dict[str, list[str]] = {
     "backup": ["{folder}"],
     "restore": ["{folder}", "{folder}/study.toml"],
     "check": ["{folder}"],
+    "lab": ["{folder}", "--port", "{port}"],
     "deploy": ["{folder}", "--domain", "study.example.org", "--out", "{folder}/deploy"],
 }
 """How each command of the study is called beside a running server."""

@@ -100,6 +100,24 @@ def test_a_study_moves_from_sqlite_to_postgresql_and_people_play_on(
     assert len(everything(database, folder)["choices"]) == 9
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_restores_in_the_same_second_keep_each_database_that_they_replace(
+    kind: str, begun: tuple[Path, Path, Tab], server: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, saved, tab = begun
+    database = "sqlite:///study.db" if kind == "sqlite" else server.new_database()
+    monkeypatch.setattr("explorelab.study.operation.backup.moment", lambda: "20260301-120000")
+    moved(folder, database)
+    restore(folder, saved)
+    goes_on(tab, folder, database, tab.lab.clock.now)
+    restore(folder, saved)
+    played = len(everything(database, folder)["choices"])
+    kept = sorted(folder.rglob("*before-restore*"))
+    assert len(kept) == (2 if kind == "sqlite" else 1)
+    restore(folder, kept[-1])
+    assert len(everything(database, folder)["choices"]) == played + 1
+
+
 def test_what_cannot_be_moved_changes_nothing(begun: tuple[Path, Path, Tab], server: Cluster) -> None:
     folder, saved, _ = begun
     database = server.new_database()

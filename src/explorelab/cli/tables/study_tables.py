@@ -6,16 +6,19 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
 from explorelab._support.counted import counted
 from explorelab.cli.tables.terminal_table import print_table
-from explorelab.study.config.checking.check_folder import Checked
-from explorelab.study.config.checking.findings import Level
-from explorelab.study.config.checking.length import Length
-from explorelab.study.config.checking.pay import Pay
+
+if TYPE_CHECKING:
+    from explorelab.study.config.checking.check_folder import Checked
+    from explorelab.study.config.checking.findings import Level
+    from explorelab.study.config.checking.length import Length
+    from explorelab.study.config.checking.pay import Pay
 
 TITLES: dict[Level, str] = {
     "wrong": "wrong: the study cannot be served",

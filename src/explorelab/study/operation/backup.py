@@ -6,8 +6,9 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,6 +100,13 @@ def _check_room(database: Path, target: Path) -> None:
 def moment() -> str:
     """Now, as part of a file's name."""
     return time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+
+
+def unused(named: Callable[[str], Path]) -> Path:
+    """The file with this moment in its name or, if it exists, with a number too: nothing is ever replaced."""
+    now = moment()
+    names = chain([now], (f"{now}-{number}" for number in count(2)))
+    return next(file for file in map(named, names) if not file.exists())
 
 
 @contextmanager

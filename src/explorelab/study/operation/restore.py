@@ -15,7 +15,7 @@ from explorelab.study.database.claim import claimed
 from explorelab.study.database.sqlite_file import log_of, tidy
 from explorelab.study.database.store import engine_for
 from explorelab.study.operation import postgresql
-from explorelab.study.operation.backup import checked, copy, moment, new_file, study_of
+from explorelab.study.operation.backup import checked, copy, new_file, study_of, unused
 from explorelab.study.operation.transfer import restore_to_postgresql
 
 SQLITE, POSTGRESQL = b"SQLite format 3\0", b"PGDMP"
@@ -34,7 +34,8 @@ def restore(folder: Path, file: Path) -> str:
         claim = claimed(engine, database, alone=True)
         try:
             if database is None:
-                aside = _place_for_old(folder, file) / f"{study.name}-before-restore-{moment()}.dump"
+                place = _place_for_old(folder, file)
+                aside = unused(lambda at: place / f"{study.name}-before-restore-{at}.dump")
                 put = restore_to_postgresql if kind == "SQLite" else postgresql.restore
                 return put(engine, study.name, file, aside)
             return _restore_file(database, study.name, file)
@@ -70,7 +71,7 @@ def _restore_file(database: Path, name: str, file: Path) -> str:
         raise InputError(f"{file} is the study's database itself, not a backup of it.")
     found = study_of(file, name)
     _check_unused(database)
-    aside = database.with_name(f"{database.name}.before-restore-{moment()}")
+    aside = unused(lambda at: database.with_name(f"{database.name}.before-restore-{at}"))
     with new_file(database) as made:
         copy(file, made)
         _begin_feed(made)
