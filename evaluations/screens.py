@@ -127,6 +127,7 @@ def layouts(browser: Browser) -> None:
         ),
         "line": ("line", 3, {"dynamic": "neighbour", "start": 2, "deadline_ms": 60_000, "last_reward": 20, "points": 20}),
         "graph": ("graph", None, {"dynamic": "neighbour", "start": 1, "last_reward": 12, "points": 107}),
+        "arrows": ("arrows", None, {"dynamic": "neighbour", "start": 1, "last_reward": 12, "points": 107}),
         "grid": (
             "grid",
             36,

@@ -11,7 +11,7 @@ export const info = {
     width: { type: ParameterType.INT, default: 10 },
     /** Rows. */
     height: { type: ParameterType.INT, default: 10 },
-    /** {kind: "grid" | "buttons" | "line" | "graph", arms, places, edges}, see layout.ts; null: a grid of `width` and `height`. */
+    /** {kind: "grid" | "buttons" | "line" | "graph", arms, places, edges, directed}, see layout.ts; null: a grid of `width` and `height`. */
     layout: { type: ParameterType.OBJECT, default: null },
     /** "standard": any arm. "neighbour": the arm of the blue dot or one next to it. "travel": any arm is a goal, and the dot walks there. */
     dynamic: { type: ParameterType.STRING, default: "standard" },
@@ -102,6 +102,8 @@ export const info = {
     n_arms: { type: ParameterType.INT },
     /** Of a graph: the pairs of arms that are joined. */
     edges: { type: ParameterType.COMPLEX, array: true },
+    /** Of a graph: true if edges lead from the first arm to the second only. */
+    directed: { type: ParameterType.BOOL },
     /** Points of the block at the end. */
     points: { type: ParameterType.FLOAT },
     /** Whether all choices were made and recorded. */

@@ -18,6 +18,8 @@ export interface Graph {
   places: readonly Point[];
   /** The pairs of arms between which a line is drawn. */
   edges: readonly (readonly [number, number])[];
+  /** Whether each edge leads only from its first arm to its second, with an arrowhead there. */
+  directed: boolean;
 }
 
 export type Layout = Grid | Row | Graph;
@@ -31,6 +33,7 @@ export interface GivenLayout {
   arms?: (string | Partial<Arm>)[];
   places?: [number, number][];
   edges?: [number, number][];
+  directed?: boolean;
 }
 
 export const KINDS = ["grid", "buttons", "line", "graph"] as const;
@@ -60,9 +63,10 @@ function readArm(given: string | Partial<Arm>): Arm {
   return { label: "", colour: "", picture: "", ...(typeof given === "string" ? { label: given } : given) };
 }
 
-function readGraph({ places = [], edges = [] }: GivenLayout, arms: Arm[]): Graph {
+function readGraph({ places = [], edges = [], directed = false }: GivenLayout, arms: Arm[]): Graph {
   if (places.length !== arms.length) throw wrong(`layout.places to have a place for each of ${arms.length} arms`, places.length);
-  const graph: Graph = { kind: "graph", arms, places, edges };
+  const graph: Graph = { kind: "graph", arms, places, edges, directed };
+  if (typeof directed !== "boolean") throw wrong("layout.directed to be true or false", directed);
   const outside = places.find((place) => place.length !== 2 || !place.every((along) => along >= 0 && along <= 1));
   if (outside) throw wrong("layout.places to be pairs of numbers from 0 to 1", outside);
   const odd = edges.find((edge) => edge.length !== 2 || !edge.every((arm) => isArm(arm, graph)));

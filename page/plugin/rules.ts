@@ -1,6 +1,6 @@
 /** The rules of the game: which arms may be chosen, and where a walk leads. Squares are numbered column * height + row. */
 
-import { isArm, nArms, type Layout } from "./layout";
+import { isArm, nArms, type Graph, type Layout } from "./layout";
 
 export type Dynamic = "standard" | "neighbour" | "travel";
 
@@ -24,12 +24,12 @@ export function squareAt({ column, row }: Place, { height }: Pick<Shape, "height
   return column * height + row;
 }
 
-/** The arm and those one step from it, in order: across a side, along the line or an edge; any button is next to any other. */
+/** The arm and those one step from it, in order: across a side, along the line or an edge, if it leads there; any button is next to any other. */
 export function nextTo(arm: number, layout: Layout): number[] {
   switch (layout.kind) {
     case "grid": return squaresNextTo(arm, layout);
     case "line": return [arm - 1, arm, arm + 1].filter((near) => isArm(near, layout));
-    case "graph": return joined(arm, layout.edges);
+    case "graph": return joined(arm, layout);
     case "buttons": return all(layout);
   }
 }
@@ -67,9 +67,10 @@ export function sampled(dynamic: Dynamic, position: number, goal: number, layout
 /** How many steps it is to the goal, from every arm from which a way leads there. */
 function stepsTo(goal: number, layout: Layout): Map<number, number> {
   const steps = new Map([[goal, 0]]);
+  const back = backwards(layout);
   // A map goes on to what is added while it is walked through.
   for (const [arm, far] of steps) {
-    for (const near of nextTo(arm, layout)) if (!steps.has(near)) steps.set(near, far + 1);
+    for (const near of nextTo(arm, back)) if (!steps.has(near)) steps.set(near, far + 1);
   }
   return steps;
 }
@@ -78,8 +79,13 @@ function all(layout: Layout): number[] {
   return Array.from({ length: nArms(layout) }, (_, arm) => arm);
 }
 
-function joined(arm: number, edges: readonly (readonly [number, number])[]): number[] {
-  const ends = edges.filter((edge) => edge.includes(arm)).flat();
+/** The same arms, with every edge leading the other way. */
+function backwards(layout: Layout): Layout {
+  return layout.kind === "graph" ? { ...layout, edges: layout.edges.map(([from, to]) => [to, from]) } : layout;
+}
+
+function joined(arm: number, { edges, directed }: Graph): number[] {
+  const ends = edges.filter((edge) => (directed ? edge[0] === arm : edge.includes(arm))).flat();
   return [...new Set([arm, ...ends])].sort((a, b) => a - b);
 }
 

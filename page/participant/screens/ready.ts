@@ -46,7 +46,7 @@ function rules(block: BlockShown, texts: Texts): string[] {
 
 function mayChoose({ layout, dynamic }: BlockShown): PageLabel {
   if (layout.kind === "grid") return `ready_${dynamic}`;
-  return dynamic === "travel" ? "ready_arms_travel" : mayLabel(layout.kind, dynamic);
+  return dynamic === "travel" ? "ready_arms_travel" : mayLabel(layout, dynamic);
 }
 
 function timing({ layout, dynamic, deadline_ms }: BlockShown): PageLabel[] {

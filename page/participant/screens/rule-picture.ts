@@ -27,7 +27,7 @@ export function rulePicture(block: BlockShown, label: string): SVGElement {
   const closed = block.dynamic === "neighbour"
     ? (arm: number) => !nextTo(blue, drawn.layout).includes(arm)
     : (arm: number) => block.closes && arm === drawn.at.length - 1;
-  if (drawn.layout.kind === "graph") svg.append(...edges(drawn.layout, drawn.at));
+  if (drawn.layout.kind === "graph") svg.append(...edges(drawn.layout, drawn));
   drawn.at.forEach((_, arm) => svg.append(...armOf(drawn, arm, closed(arm))));
   if (way.length) svg.append(vector("path", { d: `M${way.map((arm) => drawn.at[arm]!.join(" ")).join(" L")}`, class: "way" }));
   svg.append(dot(drawn, blue, "blue"));
@@ -95,8 +95,17 @@ function busiest(layout: Layout): number {
   return counts.indexOf(Math.max(...counts));
 }
 
-function edges({ edges: pairs }: Graph, at: Point[]): SVGElement[] {
-  return pairs.map(([from, to]) => vector("line", { x1: at[from]![0], y1: at[from]![1], x2: at[to]![0], y2: at[to]![1], class: "edge" }));
+function edges({ edges: pairs, directed }: Graph, { at, size }: Drawn): SVGElement[] {
+  const lines = pairs.map(([from, to]) => vector("line", { x1: at[from]![0], y1: at[from]![1], x2: at[to]![0], y2: at[to]![1], class: "edge" }));
+  return directed ? [...lines, ...pairs.filter(([from, to]) => from !== to).map(([from, to]) => head(at[from]!, at[to]!, size))] : lines;
+}
+
+/** An arrowhead with its tip at the side of a node. */
+function head([fromX, fromY]: Point, [x, y]: Point, size: number): SVGElement {
+  const far = Math.hypot(x - fromX, y - fromY) || 1;
+  const [alongX, alongY] = [(x - fromX) / far, (y - fromY) / far];
+  const point = (back: number, aside: number) => `${x - alongX * (size / 2 + back) - alongY * aside} ${y - alongY * (size / 2 + back) + alongX * aside}`;
+  return vector("path", { d: `M${point(0, 0)} L${point(0.3, 0.14)} L${point(0.3, -0.14)} Z`, class: "head" });
 }
 
 function armOf({ layout, at, size }: Drawn, arm: number, isClosed: boolean): SVGElement[] {

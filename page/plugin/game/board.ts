@@ -147,7 +147,7 @@ export class Board {
   showRule(): void {
     const { layout, dynamic, labels, deadlineMs } = this.parts;
     const open = this.open();
-    const rule = ruleLabels(layout.kind, dynamic, deadlineMs !== null).map((name) => labels[name]).join(" ");
+    const rule = ruleLabels(layout, dynamic, deadlineMs !== null).map((name) => labels[name]).join(" ");
     if (open?.length === 1) this.showNote(fill(labels.rule_one_open, { arm: this.speech.name(open[0]!) }), "rule");
     else if (open) this.showNote(`${labels.rule_some_open} ${rule}`, "rule");
     else this.showNote(rule, "rule");

@@ -29,6 +29,8 @@ export interface BlockData {
   n_arms?: number;
   /** Of a graph. */
   edges?: [number, number][];
+  /** true where edges lead one way only. */
+  directed?: boolean;
   points: number | null;
   complete: boolean;
 }
@@ -46,6 +48,7 @@ export class Collected {
     if (block.foregone) this.data.foregone = [];
     if (layout.kind !== "grid") Object.assign(this.data, { layout: layout.kind, n_arms: nArms(layout) });
     if (layout.kind === "graph") this.data.edges = layout.edges.map(([from, to]) => [from, to]);
+    if (layout.kind === "graph" && layout.directed) this.data.directed = true;
   }
 
   add(report: Report, outcome: Outcome, available: readonly number[] | null): void {

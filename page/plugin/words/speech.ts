@@ -30,7 +30,7 @@ export class Speech {
     return fill(labels.square, { column: this.number(column + 1), row: this.number(row + 1) });
   }
 
-  /** What an arm is called where it is: also which of all it is, and what it is joined to. */
+  /** What an arm is called where it is: also which of all it is, and what it is joined or leads to. */
   fullName(arm: number): string {
     const { layout, labels } = this.parts;
     if (layout.kind === "grid") return this.name(arm);
@@ -38,7 +38,7 @@ export class Speech {
     if (!this.label(arm)) parts.shift();
     if (layout.kind === "graph") {
       const near = nextTo(arm, layout).filter((other) => other !== arm);
-      if (near.length) parts.push(fill(labels.arm_joined, { arms: this.list(near) }));
+      if (near.length) parts.push(fill(layout.directed ? labels.arm_leads : labels.arm_joined, { arms: this.list(near) }));
     }
     return capital(parts.join(", "));
   }

@@ -13,7 +13,7 @@ const textsIn = (language: string): Texts => {
 };
 
 const arms = ["Red", "Green", "Blue", "4"].map((label) => ({ label, colour: label === "4" ? "" : label.toLowerCase(), picture: "" }));
-const nothing = { width: 0, height: 0, arms: [], places: [], edges: [] };
+const nothing = { width: 0, height: 0, arms: [], places: [], edges: [], directed: false };
 const LAYOUTS: Record<BlockShown["layout"]["kind"], BlockShown["layout"]> = {
   grid: { ...nothing, kind: "grid", width: 10, height: 10 },
   buttons: { ...nothing, kind: "buttons", arms },
@@ -49,6 +49,21 @@ describe.each(["en", "de", "es", "fr"])("in %s", (language) => {
       }
     }
   });
+});
+
+test("arrows are told in words and drawn, each at the side of the arm to which it leads", () => {
+  const layout = { ...LAYOUTS.graph, directed: true, edges: [[0, 1], [1, 2], [2, 1], [2, 3], [3, 0]] as [number, number][] };
+  const shown = { layout, dynamic: "neighbour" as const, deadline_ms: null };
+  expect(rules(shown)[0]).toBe("Stay, or choose an option that an arrow leads to from the blue dot.");
+  const heads = (more: Partial<BlockShown>) => [...readyScreen(block(more), english).querySelectorAll("svg path.head")];
+  expect(heads(shown)).toHaveLength(5);
+  // From the top left to the top right: the tip is half an arm's size to the left of the middle.
+  const [x, y] = heads(shown)[0]!.getAttribute("d")!.match(/-?[\d.]+/g)!.map(Number);
+  expect(x).toBeLessThan(4.5);
+  expect(x).toBeGreaterThan(3.5);
+  expect(y).toBeCloseTo(0.5);
+  expect(heads({ ...shown, layout: LAYOUTS.graph })).toHaveLength(0);
+  for (const language of ["de", "es", "fr"]) expect(rules(shown, textsIn(language))[0]).not.toBe(rules({ ...shown, layout: LAYOUTS.graph }, textsIn(language))[0]);
 });
 
 test("the paper's block is explained as ever", () => {

@@ -245,6 +245,33 @@ test("only arms next to the blue dot are open where the rule says so", async () 
   expect(data()!.edges).toEqual(LAYOUTS.graph.edges);
 });
 
+test("arrows have a head where they lead, are marked from here, said, and kept with the data", async () => {
+  const layout = { ...LAYOUTS.graph, directed: true, edges: [[0, 4], [4, 1], [1, 4], [4, 2], [3, 4]] };
+  const { data } = await start({ layout, start: 4, dynamic: "neighbour", deadline_ms: null, n_trials: 1, choose: tens });
+  const heads = [...document.querySelectorAll<HTMLElement>(".gb-head")];
+  const marks = (each: Element[]) => each.map(({ classList }) => classList.contains("gb-from-here"));
+  expect(heads.map(({ style }) => style.transform.match(/rotate\((.*)rad\)/)![1]).map(Number)).toEqual([0, 0, Math.PI, -Math.PI / 2, -Math.PI / 2]);
+  expect([heads[0]!.style.left, heads[3]!.style.left]).toEqual([arm(4).style.left, arm(2).style.left]);
+  expect(marks(heads)).toEqual([false, true, false, true, false]);
+  expect(marks([...document.querySelectorAll(".gb-edge")])).toEqual([false, true, true, true, false]);
+  expect(heads.every((head) => head.getAttribute("aria-hidden") === "true")).toBe(true);
+  expect(arm(4).getAttribute("aria-label")).toBe("Option 5 of 5, leads to Green; Blue, your dot");
+  expect(arm(2).getAttribute("aria-label")).toBe("Blue, option 3 of 5");
+  expect([0, 1, 2, 3, 4].filter((each) => !arm(each).hasAttribute("aria-disabled"))).toEqual([1, 2, 4]);
+  expect(find("#note").textContent).toMatch(/^Stay, or choose an option that an arrow leads to/);
+  arm(1).click();
+  await wait(1300);
+  expect(data()).toMatchObject({ arm: [1], directed: true, edges: layout.edges });
+});
+
+test("edges without a direction have no heads, and say nothing of one in the data", async () => {
+  const { data } = await start({ layout: LAYOUTS.graph, start: 4, deadline_ms: null, n_trials: 1, choose: tens });
+  expect(document.querySelector(".gb-head")).toBeNull();
+  arm(1).click();
+  await wait(1300);
+  expect(data()!.directed).toBeUndefined();
+});
+
 test("a server that tells what the rule says anyway closes nothing; one that tells less does", async () => {
   const neighbours = { layout: LAYOUTS.graph, start: 4, dynamic: "neighbour", deadline_ms: null };
   await start({ ...neighbours, available: [0, 1, 2, 3, 4] });
@@ -337,6 +364,7 @@ test("layouts that make no sense are named", async () => {
   await expect(run({ layout: { kind: "graph", arms: ["", ""], places: [[0, 0]], edges: [] } })).rejects.toThrow("each of 2 arms, got 1");
   await expect(run({ layout: { kind: "graph", arms: [""], places: [[0, 2]], edges: [] } })).rejects.toThrow("[0,2]");
   await expect(run({ layout: { kind: "graph", arms: [""], places: [[0, 0]], edges: [[0, 1]] } })).rejects.toThrow("[0,1]");
+  await expect(run({ layout: { ...LAYOUTS.graph, directed: "yes" } })).rejects.toThrow('directed to be true or false, got "yes"');
   await expect(run({ layout: LAYOUTS.buttons, available: [] })).rejects.toThrow("at least one arm on offer");
   await expect(run({ layout: LAYOUTS.buttons, available: [5] })).rejects.toThrow("an arm from 0 to 4, got 5");
   await expect(run({ rewards: { kind: "money" } })).rejects.toThrow("rewards.currency");

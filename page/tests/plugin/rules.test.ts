@@ -51,7 +51,7 @@ test("of two ways the one over the lower number is taken, as on the server", () 
 
 const arms = (count: number) => Array.from({ length: count }, () => ({ label: "", colour: "", picture: "" }));
 const line: Layout = { kind: "line", arms: arms(5) };
-const graph: Layout = { kind: "graph", arms: arms(5), places: [], edges: [[0, 4], [4, 2], [1, 2], [0, 1], [1, 1]] };
+const graph: Layout = { kind: "graph", arms: arms(5), places: [], directed: false, edges: [[0, 4], [4, 2], [1, 2], [0, 1], [1, 1]] };
 
 test("next to an arm are its neighbours on a line, those at its edges on a graph, and all buttons", () => {
   expect([0, 2, 4].map((arm) => nextTo(arm, line))).toEqual([[0, 1], [1, 2, 3], [3, 4]]);
@@ -64,6 +64,17 @@ test("a walk takes a shortest way, over the lower number of two, and none where 
   expect(sampled("travel", 0, 2, graph)).toBe(1);
   expect(sampled("travel", 4, 1, graph)).toBe(0);
   expect(sampled("travel", 0, 3, graph)).toBe(0);
+});
+
+test("arrows lead one way, and a walk follows them, whoever has the lower number", () => {
+  const ring: Layout = { ...graph, kind: "graph", directed: true, edges: [[0, 1], [1, 2], [2, 3], [3, 0], [3, 2], [4, 4]] } as Layout;
+  expect([0, 1, 2, 3, 4].map((arm) => nextTo(arm, ring))).toEqual([[0, 1], [1, 2], [2, 3], [0, 2, 3], [4]]);
+  expect(choosable("neighbour", 1, ring)).toEqual([1, 2]);
+  expect(mayChoose("neighbour", 1, 0, ring)).toBe(false);
+  const way = [1];
+  while (way.at(-1) !== 0) way.push(sampled("travel", way.at(-1)!, 0, ring));
+  expect(way).toEqual([1, 2, 3, 0]);
+  expect(sampled("travel", 0, 4, ring)).toBe(0);
 });
 
 test("what is not on offer may not be chosen, whatever the rule", () => {

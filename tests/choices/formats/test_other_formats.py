@@ -98,14 +98,14 @@ def test_data_of_the_plugin(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("layout", "has_places"), [("buttons", False), ("line", True), ("graph", False)])
 def test_data_of_the_plugin_with_other_layouts(tmp_path: Path, layout: str, has_places: bool) -> None:
     offers = {"available": [[0, 2], None, None], "foregone": [[1, 2, 3, 4]] * 3, "overrun_ms": [None] * 3}
-    of_graph = {"edges": [[0, 1]]} if layout == "graph" else {}
+    of_graph = {"edges": [[0, 1]], "directed": True} if layout == "graph" else {}
     block = plugin_block(layout=layout, n_arms=4, arm=[2, 1, 3], **offers, **of_graph)
     (tmp_path / "jspsych.json").write_text(json.dumps([block]))
     read = xl.read_choices(tmp_path / "jspsych.json")
     assert read.layout.n_arms == 4
     assert (read.layout.places is not None) == has_places
     np.testing.assert_array_equal(read.available[0], [[True, False, True, False], [True] * 4, [True] * 4])
-    assert not {"layout", "n_arms", "edges", "foregone"} & set(read.conditions)
+    assert not {"layout", "n_arms", "edges", "directed", "foregone"} & set(read.conditions)
 
 
 @pytest.mark.parametrize("form", ["list of lists", "lines"])

@@ -116,6 +116,7 @@ def test_the_page_is_sent_what_it_draws_and_nothing_of_the_design(lab: Lab) -> N
         assert (layout["kind"], shown["deadline_ms"]) == (scene.board.layout, block.deadline_ms or None)
         assert len(layout["arms"]) == (0 if layout["kind"] == "grid" else scene.board.n_arms)
         assert (shown["rewards"]["kind"], shown["foregone"]) == (scene.rewards, scene.foregone)
+        assert shown["outcome_ms"] == (400 if block.name == "turns" else 1000)
         assert shown["closes"] == (block.name in ("given", "game"))
         told = json.dumps([tab.state, *play(tab)])
         for secret in ("stormy", "calm", "bandit", "ring", '"levels"', "scene", "cell", "seed", "means"):
@@ -211,6 +212,7 @@ def test_what_people_still_have_to_play_cannot_change(lab: Lab, tmp_path: Any) -
         "one mean": ("means = [1, 5, 3, 8, 2]", "means = [1, 5, 3, 8, 3]", "'street'"),
         "a colour": ("#e69f00", "#e69f01", "'bandit'"),
         "what is shown": ("foregone = true", "foregone = false", "'turns'"),
+        "how long outcomes stay": ("outcome_ms = 400", "outcome_ms = 500", "'turns'"),
         "an edge": ("[0, 3]]", "[0, 4]]", "'walk'"),
         "how means change": ("path_seed = 3", "path_seed = 4", "'turns'"),
         "what is forced": ("seen = [1, 3]", "seen = [3, 1]", "'game'"),

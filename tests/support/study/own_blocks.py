@@ -79,6 +79,7 @@ colours = ["#e69f00", "#56b4e9", "#009e73", "purple"]
 task = "shared"
 choices = 5
 foregone = true
+outcome_ms = 400
 [blocks.given]
 task = "path"
 deadline_ms = 30

@@ -27,6 +27,12 @@ TOWN: dict[str, Any] = {
     "places": [[0.1, 0.2], [0.45, 0.1], [0.85, 0.25], [0.25, 0.6], [0.6, 0.55], [0.9, 0.75], [0.45, 0.92]],
     "edges": [[0, 1], [1, 2], [0, 3], [1, 4], [3, 4], [4, 5], [2, 5], [3, 6], [6, 5]],
 }
+ONE_WAY: dict[str, Any] = {
+    **TOWN,
+    "directed": True,
+    "edges": [[0, 1], [1, 2], [3, 0], [1, 4], [4, 1], [4, 3], [4, 5], [2, 5], [6, 3], [5, 6], [6, 5]],
+}
+"""The same town, where most streets lead one way only."""
 LAYOUTS: dict[str, dict[str, Any]] = {
     "grid": {"kind": "grid", "width": 10, "height": 10},
     "buttons": {"kind": "buttons", "arms": COLOURED},
@@ -37,6 +43,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     "line": {"kind": "line", "arms": ["1", "2", "3", "4", "5", "6"]},
     "long line": {"kind": "line", "arms": [""] * 20},
     "graph": TOWN,
+    "arrows": ONE_WAY,
 }
 """Every kind of layout, and sizes that look otherwise."""
 

@@ -40,7 +40,7 @@ export class Arms implements Field {
     if (layout.kind === "graph") this.graph = new GraphShape(layout, this.arms, this.cells);
     else this.divide(total);
     this.arms.classList.toggle("gb-many", total > MANY);
-    this.arms.append(...this.cells);
+    this.arms.append(...this.cells, ...(this.graph?.heads ?? []));
     this.layers = [this.arms];
     this.cursor = new Cursor({
       arms: this.arms, cells: this.cells, cellClass: "gb-arm", chosen,

@@ -1,7 +1,8 @@
-/** A graph on the screen: its nodes at their places, as large as they may be, and a line for each edge. */
+/** A graph on the screen: its nodes at their places, as large as they may be, and a line or an arrow for each edge. */
 
-import { vector } from "../../dom";
+import { element, vector } from "../../dom";
 import type { Graph, Point } from "../../layout";
+import { nextTo } from "../../rules";
 
 /** Of the shortest way between two nodes, the part that a node is wide. */
 const PART = 0.62;
@@ -19,7 +20,10 @@ export function heightOf({ places }: Graph): number {
 }
 
 export class GraphShape {
-  private readonly lines: SVGElement[];
+  /** Arrowheads, which lie above the nodes; none if edges lead both ways. */
+  readonly heads: readonly HTMLElement[];
+  private readonly edges: Graph["edges"];
+  private readonly lines: readonly SVGElement[];
 
   constructor(private readonly graph: Graph, into: HTMLElement, cells: readonly HTMLElement[]) {
     const tall = heightOf(graph);
@@ -34,9 +38,11 @@ export class GraphShape {
       }
       cell.style.top = `${(at[arm]![1] / tall) * 100}%`;
     });
-    this.lines = graph.edges.map(([from, to]) => vector("line", {
+    this.edges = graph.edges.filter(([from, to]) => from !== to);
+    this.lines = this.edges.map(([from, to]) => vector("line", {
       x1: at[from]![0] * 100, y1: at[from]![1] * 100, x2: at[to]![0] * 100, y2: at[to]![1] * 100, class: "gb-edge",
     }));
+    this.heads = graph.directed ? this.edges.map(([from, to]) => headOf(at[from]!, at[to]!, tall)) : [];
     const drawn = vector("svg", { viewBox: `0 0 100 ${tall * 100}`, class: "gb-edges", "aria-hidden": "true" });
     drawn.append(...this.lines);
     into.append(drawn);
@@ -44,8 +50,23 @@ export class GraphShape {
 
   /** Marks the edges that lead on from this arm. */
   standAt(arm: number): void {
-    this.lines.forEach((line, number) => line.classList.toggle("gb-from-here", this.graph.edges[number]!.includes(arm)));
+    const near = nextTo(arm, this.graph);
+    this.edges.forEach(([from, to], number) => {
+      // Of two lines between the same arms, one over the other, both.
+      const isLineFrom = (from === arm && near.includes(to)) || (to === arm && near.includes(from));
+      this.lines[number]!.classList.toggle("gb-from-here", isLineFrom);
+      this.heads[number]?.classList.toggle("gb-from-here", from === arm);
+    });
   }
+}
+
+/** An arrowhead: a box over the node with the tip at its side, so that it touches the node however large that is. */
+function headOf([fromX, fromY]: Point, [x, y]: Point, tall: number): HTMLElement {
+  const head = element("div", { class: "gb-head", "aria-hidden": "true" });
+  head.style.left = `${x * 100}%`;
+  head.style.top = `${(y / tall) * 100}%`;
+  head.style.transform = `translate(-50%, -50%) rotate(${Math.atan2(y - fromY, x - fromX)}rad)`;
+  return head;
 }
 
 function extent(places: readonly Point[]) {

@@ -24,7 +24,7 @@ from explorelab.errors import InputError
 PLUGIN = "grid-bandit"
 PER_CHOICE = ("trial", "arm", "goal", "reward", "missed", "elapsed_ms", "overrun_ms", "pauses", "attempts", "advised")
 """Lists of the plugin's data with an entry for each choice; `available` is one more, written otherwise here."""
-OF_BLOCK = ("points", "complete", "width", "height", "layout", "n_arms")
+OF_BLOCK = ("points", "complete", "width", "height", "layout", "n_arms", "directed")
 """What the plugin's data say about a whole block; nothing of it is a condition."""
 OF_JSPSYCH = ("trial_type", "trial_index", "time_elapsed", "internal_node_id", "plugin_version")
 """What jsPsych adds to every object; nothing of it is a condition."""

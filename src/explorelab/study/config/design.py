@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from explorelab.study.config.blocks.boards import Board, Dynamic, grid_board
-from explorelab.study.config.blocks.scenes import Scene
+from explorelab.study.config.blocks.scenes import OUTCOME_MS, Scene
 from explorelab.tasks import Task
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ class Texts:
     """What is wrong with pictures that are not shown."""
 
 
-UNTIMED_MS = 2000
-"""How long a choice without a deadline is expected to take."""
+UNTIMED_MS = 1000
+"""How long people are expected to think about a choice without a deadline."""
 
 
 class BlockPlan(NamedTuple):
@@ -310,6 +310,11 @@ class Study:
     def scene(self, block: PlayedOn) -> Scene | None:
         """What this block is played on; None if the study no longer has it."""
         return self.scenes.get(block.scene or block.landscape)
+
+    def choice_ms(self, block: BlockPlan) -> int:
+        """How long a choice in this block is expected to take."""
+        scene = self.scene(block)
+        return block.deadline_ms or UNTIMED_MS + (OUTCOME_MS if scene is None else scene.outcome_ms)
 
     def board_of(self, block: PlayedOn) -> Board:
         """The board of this block."""

@@ -15,7 +15,7 @@ from babel.numbers import format_decimal
 
 from explorelab._support.toml.toml_file import shown
 from explorelab.errors import unknown_name
-from explorelab.study.config.design import UNTIMED_MS, Payment, Study, Texts
+from explorelab.study.config.design import Payment, Study, Texts
 from explorelab.study.config.fields import Problems, TomlFile, read_text, read_toml
 from explorelab.study.session.pages.page_types import Page
 from explorelab.study.session.pages.pages_table import check_languages, read_contents
@@ -52,7 +52,7 @@ LATER = (
     "form_title", "quiz_title", "break_title", "score_title", "optional", "answer_needed", "answer_number", "answer_between",
     "answer_at_least", "answer_at_most", "answer_whole", "answer_count", "answer_wrong", "quiz_wrong", "sent_back",
     "read_again", "try_again", "break_clock", "break_free", "break_wait", "break_over", "screened_title", "screened_text",
-    "closed_title", "closed_text",
+    "closed_title", "closed_text", "arm_leads", "rule_arrows_neighbour",
 )  # fmt: skip
 """Labels that studies made with earlier versions lack; those of the template are used instead, in English if need be."""
 
@@ -224,7 +224,7 @@ def _values(study: Study) -> dict[str, str]:
 
     seconds = [study.timings[timing] / 1000 for timing in study.task_timings if study.timings[timing]] or [0.0]
     first = next(iter(study.counting_scenes.values()), None)
-    plays = [sum((block.deadline_ms or UNTIMED_MS) * block.n_trials for block in study.plan(cell)) for cell in study.longest]
+    plays = [sum(study.choice_ms(block) * block.n_trials for block in study.plan(cell)) for cell in study.longest]
     values = {
         "title": _MARKDOWN.sub(r"\\\1", study.title),
         "width": number(study.width),

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from explorelab._support.written_numbers import Json
 from explorelab.errors import InputError
-from explorelab.study.config.blocks.scenes import Scene
+from explorelab.study.config.blocks.scenes import OUTCOME_MS, Scene
 from explorelab.study.config.design import BlockPlan, Study
 from explorelab.study.database.tables import people, settings
 from explorelab.study.session.pages.form_file import structure
@@ -92,7 +92,9 @@ def _told(scene: Scene) -> str:
     moves = [[], []] if board.graph is None else [board.graph.length.tolist(), board.graph.next_hop.tolist()]
     looks = [board.layout, board.width, board.height, board.arms, board.n_arms]
     parts = [task.means.tolist(), task.noise, task.points, task.start, moving, schedule, moves, looks]
-    return repr([*parts, scene.rewards, scene.foregone])
+    # Nothing of the usual time, so that the fingerprints of earlier versions stay what they were.
+    looking = [] if scene.outcome_ms == OUTCOME_MS else [scene.outcome_ms]
+    return repr([*parts, scene.rewards, scene.foregone, *looking])
 
 
 def _plain(numbers: Numbers) -> dict[str, Json]:

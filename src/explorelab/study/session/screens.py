@@ -13,7 +13,7 @@ from explorelab._support.written_numbers import JsonObject
 from explorelab.choices.advice_given import NONE
 from explorelab.study.advice.only_with_advice import OnlyWithAdvice
 from explorelab.study.config.blocks.boards import Board
-from explorelab.study.config.blocks.scenes import Scene
+from explorelab.study.config.blocks.scenes import OUTCOME_MS, Scene
 from explorelab.study.config.design import Completion, Payment, Study
 from explorelab.study.config.texts import template_labels, texts_for
 from explorelab.study.database.tables import Person
@@ -60,6 +60,8 @@ class LayoutShown(Sent):
     """Of a graph: where each arm is, from 0 to 1, from left to right and from top to bottom."""
     edges: list[tuple[int, int]] = Field(default=[])
     """Of a graph: the pairs of arms between which a line is drawn."""
+    directed: bool = False
+    """Whether each edge leads only from its first arm to its second, which an arrowhead shows."""
 
 
 class RewardsShown(Sent):
@@ -83,7 +85,7 @@ class BlockShown(OnlyWithAdvice, Sent):
     dynamic: Literal["standard", "neighbour", "travel"]
     deadline_ms: int | None
     """Null: a choice is reported as soon as an arm is clicked."""
-    outcome_ms: int = 1000
+    outcome_ms: int = OUTCOME_MS
     """Without a deadline: how long an outcome is looked at before the next choice."""
     n_trials: int
     width: int
@@ -282,7 +284,7 @@ def _block(connection: Connection, study: Study, person: Person) -> BlockShown:
     )  # fmt: skip
     if scene is not None:
         shown.rewards, shown.foregone = rewards_shown(scene, terms_of(study, person).payment), scene.foregone
-        shown.closes = scene.closes
+        shown.closes, shown.outcome_ms = scene.closes, scene.outcome_ms
     block = game.block_of(connection, person, person.block) if person.begun else None
     if block is not None:
         # What applied when the block began applies to its end, whatever the study file says now.
@@ -304,7 +306,8 @@ def layout_shown(board: Board) -> LayoutShown:
         ArmShown(label=arm.label, colour=arm.colour, picture=f"{PICTURES}{quote(arm.picture)}" if arm.picture else "")
         for arm in board.arms
     ]
-    return LayoutShown(kind=board.layout, arms=arms, places=list(board.places), edges=list(board.edges))
+    places, edges = list(board.places), list(board.edges)
+    return LayoutShown(kind=board.layout, arms=arms, places=places, edges=edges, directed=board.directed)
 
 
 def rewards_shown(scene: Scene, payment: Payment) -> RewardsShown:

@@ -8,7 +8,9 @@ import pytest
 from explorelab.study.config.blocks.boards import LAYOUTS
 from explorelab.study.config.blocks.settings import SETTINGS
 from explorelab.study.config.checking.check_folder import check_folder
+from explorelab.study.config.checking.length import lengths
 from explorelab.study.config.study_folder import load_study
+from explorelab.study.session.screens import layout_shown
 from tests.support.study.folder import problems
 from tests.support.study.own_blocks import EVERYTHING, own_study, write_own
 
@@ -72,6 +74,35 @@ def test_a_graph_without_places_is_drawn_inside_the_screen_with_its_arms_apart(e
     assert apart.min() > 0.15
 
 
+@pytest.mark.parametrize(
+    ("graph", "directed", "edges"),
+    [
+        ("[[0, 1], [1, 2], [2, 0]]", False, ((0, 1), (0, 2), (1, 2))),
+        ("[[0, 1], [1, 2], [2, 0]]\ndirected = true", True, ((0, 1), (1, 2), (2, 0))),
+        ("[[0, 1], [1, 2], [2, 0], [1, 0]]\ndirected = true", True, ((0, 1), (1, 0), (1, 2), (2, 0))),
+        ("[[0, 1], [1, 2], [1, 0], [2, 1]]\ndirected = true", False, ((0, 1), (1, 2))),
+    ],
+    ids=["both ways", "one way", "some one way", "both ways, written twice"],
+)
+def test_the_page_is_told_which_way_edges_lead(tmp_path, graph, directed, edges):
+    study = own_study(tmp_path / "study", MINIMAL.replace("noise_var = 1", f"noise_var = 1\ngraph = {graph}"))
+    shown = layout_shown(study.scenes["main"].board)
+    assert (shown.directed, tuple(shown.edges)) == (directed, edges)
+
+
+@pytest.mark.parametrize(("setting", "choice_ms"), [("", 2000), ("outcome_ms = 0", 1000), ("outcome_ms = 10_000", 11_000)])
+def test_how_long_outcomes_are_looked_at_is_part_of_how_long_a_study_takes(tmp_path, setting, choice_ms):
+    study = own_study(tmp_path / "study", MINIMAL.replace("choices = 4", f"choices = 300\n{setting}"))
+    assert {one.playing_s for one in lengths(study)} == {0.3 * choice_ms}
+    (tmp_path / "study" / "instructions.md").write_text("# Game\n\n{minutes} minutes", encoding="utf-8")
+    assert f"{300 * choice_ms // 60_000} minutes" in load_study(tmp_path / "study").texts.pages["instructions"]
+
+
+def test_each_level_of_a_factor_has_its_own_time_for_outcomes(tmp_path):
+    study = own_study(tmp_path / "study", MINIMAL + "[factors.outcome_ms]\nbetween = [0, 2500]\n")
+    assert {study.scene(study.plan(cell)[0]).outcome_ms for cell in study.cells} == {0, 2500}
+
+
 def test_one_block_is_a_study(tmp_path):
     study = own_study(tmp_path / "study", MINIMAL)
     assert [cell.name for cell in study.cells] == ["all"]
@@ -122,6 +153,13 @@ WRONG = {
     ),
     "deadline": ("deadline_ms = true", "[blocks.main] deadline_ms must be a number of milliseconds, or false, got true."),
     "short deadline": ("deadline_ms = 5", "[blocks.main] deadline_ms must be 20 to 600000 milliseconds, got 5."),
+    "long outcome": ("outcome_ms = 10001", "[blocks.main] outcome_ms must be 0 to 10000 milliseconds, got 10001."),
+    "negative outcome": ("outcome_ms = -1", "[blocks.main] outcome_ms must be 0 to 10000 milliseconds, got -1."),
+    "outcome that is no number": ("outcome_ms = true", "[blocks.main] outcome_ms must be a whole number, got true."),
+    "outcome with a deadline": (
+        "deadline_ms = 1500\noutcome_ms = 500",
+        "[blocks.main] outcome_ms must be left out where there is a deadline: the next choice begins at once there.",
+    ),
     "unknown setting": ("deadlin_ms = 50", "unknown setting in [blocks.main] 'deadlin_ms': did you mean 'deadline_ms'?"),
     "unknown task": (
         '[factors.task]\nwithin = ["easy", "esay"]',

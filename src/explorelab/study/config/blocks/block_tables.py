@@ -10,6 +10,7 @@ counts = true                  # false: training, whose points do not count
 repeat = 1                     # so often, one after another
 order = "latin"                # of what factors within persons make of it: latin, full, drawn or fixed
 deadline_ms = 1500             # or false, the default: a choice is made as soon as an arm is clicked
+outcome_ms = 1000              # without a deadline: how long an outcome is looked at before the next choice
 dynamic = "standard"           # or "neighbour", "travel"
 layout = "buttons"             # or "grid", "line", "graph"; by default what suits the task
 labels = ["A", "B", "C", "D"]  # also colours = [...], pictures = [...] and, of a graph, places = [[x, y], ...]
@@ -44,7 +45,7 @@ from explorelab.study.config.blocks.boards import DYNAMICS, Dynamic
 from explorelab.study.config.blocks.factor_tables import FactorTable, read_factors
 from explorelab.study.config.blocks.landscapes import BLOCKS_DOOR, task_in
 from explorelab.study.config.blocks.orders import ORDERS
-from explorelab.study.config.blocks.scenes import REWARDS, Scene
+from explorelab.study.config.blocks.scenes import OUTCOME_MS, REWARDS, Scene
 from explorelab.study.config.blocks.settings import SETTINGS, Settings
 from explorelab.study.config.design import BlockPlan
 from explorelab.study.config.fields import Table, TomlFile
@@ -55,6 +56,7 @@ TABLES = ("tasks", "blocks", "factors")
 INSTEAD_OF = ("grid", "landscapes", "timings", "training", "task")
 """Tables of the paper's design, which blocks of one's own replace."""
 MOST_CHOICES = 1000
+MOST_OUTCOME_MS = 10_000
 MOST_BLOCKS = 500
 """Blocks that one person plays."""
 MOST_CONDITIONS = 1000
@@ -156,11 +158,14 @@ def _block(settings: Settings, name: str, scene: str, read: Read) -> tuple[Block
         settings.problem("foregone", "must be false where rewards are hidden.")
     counts = settings.truth("counts", True)
     deadline_ms = _deadline(settings)
+    outcome_ms = settings.whole("outcome_ms", 0, MOST_OUTCOME_MS, "milliseconds", default=OUTCOME_MS)
+    if deadline_ms and "outcome_ms" in settings.values:
+        settings.problem("outcome_ms", "must be left out where there is a deadline: the next choice begins at once there.")
     plan = BlockPlan(
         "task" if counts else "training", dynamic, f"{deadline_ms} ms" if deadline_ms else NO_DEADLINE, deadline_ms,
         task_name, choices, ADVICE if settings.truth("advice", counts) else "", name=name, scene=scene,
     )  # fmt: skip
-    return plan, Scene(task, board, rewards, foregone, own_noise=True, name=name)
+    return plan, Scene(task, board, rewards, foregone, outcome_ms, own_noise=True, name=name)
 
 
 def _deadline(settings: Settings) -> int:

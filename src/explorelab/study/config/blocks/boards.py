@@ -63,13 +63,18 @@ class Board:
         return moves
 
     @cached_property
+    def directed(self) -> bool:
+        """Whether some edge of a graph leads one way only."""
+        return self.graph is not None and not np.array_equal(self.graph.allowed, self.graph.allowed.T)
+
+    @cached_property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of arms of a graph that an edge joins, each once; one that leads only one way begins where it does."""
+        """The pairs of arms of a graph that an edge joins, each once; if it is directed, once for each way it leads."""
         if self.graph is None:
             return ()
         there = self.graph.allowed
         pairs = np.argwhere(there & ~np.eye(self.n_arms, dtype=bool)).tolist()
-        return tuple((a, b) for a, b in pairs if a < b or not there[b, a])
+        return tuple((a, b) for a, b in pairs if self.directed or a < b)
 
     def next_to(self, arm: int) -> tuple[int, ...]:
         """The arm and those that can be reached from it in one step."""

@@ -17,6 +17,8 @@ from explorelab.tasks.noise import noise_kind
 type Rewards = Literal["points", "money", "hidden"]
 
 REWARDS: tuple[Rewards, ...] = ("points", "money", "hidden")
+OUTCOME_MS = 1000
+"""How long an outcome is looked at without a deadline, if the study does not say it."""
 NOISE = 2_000_000
 """Added to the arm in the seed of its own noise: no trial is so large, and neither is the seed of a start."""
 INSTEAD = 1_500_000
@@ -34,6 +36,8 @@ class Scene:
     rewards: Rewards = "points"
     foregone: bool = False
     """Whether the rewards of the other arms are shown too."""
+    outcome_ms: int = OUTCOME_MS
+    """Without a deadline: how long an outcome is looked at before the next choice."""
     own_noise: bool = False
     """Whether every arm has noise of its own on each trial. The paper's design draws one number for whichever is chosen."""
     name: str = ""

@@ -11,7 +11,7 @@ from explorelab.study.config.fields import Table
 
 VARIED = (
     "task", "choices", "counts", "deadline_ms", "dynamic", "layout", "labels", "colours", "pictures", "places", "rewards",
-    "foregone", "advice",
+    "foregone", "outcome_ms", "advice",
 )  # fmt: skip
 """Settings of a block that factors may change."""
 SETTINGS = (*VARIED, "repeat", "order")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from explorelab.study.config.checking.spoken import main_language
-from explorelab.study.config.design import UNTIMED_MS, BlockPlan, Study
+from explorelab.study.config.design import BlockPlan, Study
 from explorelab.study.session.pages.page_types import Page
 from explorelab.study.session.pages.show_if import suits
 from explorelab.study.session.stages import Stage
@@ -68,7 +68,7 @@ def _in_language(study: Study, language: str) -> Iterator[Length]:
         ready_s = sum(_ready_s(study, each, language) for each in plan)
         own_s = sum(_page_s(study, page, language) for page in pages)
         answering_s = sum(_answering_s(study, page) for page in pages)
-        yield Length(language, cell.name, playing_s(plan), pages_s + ready_s + own_s, answering_s)
+        yield Length(language, cell.name, playing_s(study, plan), pages_s + ready_s + own_s, answering_s)
 
 
 def _page_s(study: Study, page: Page, language: str) -> float:
@@ -88,9 +88,9 @@ def _answering_s(study: Study, page: Page) -> float:
     return pause_s + sum(ANSWERING_S.get(each.kind, 0.0) for each in (form.questions if form is not None else ()))
 
 
-def playing_s(plan: tuple[BlockPlan, ...]) -> float:
-    """How long the clocks of these blocks run."""
-    return sum(block.n_trials * (block.deadline_ms or UNTIMED_MS) for block in plan) / 1000
+def playing_s(study: Study, plan: tuple[BlockPlan, ...]) -> float:
+    """How long the clocks of these blocks run, or choices and outcomes take without one."""
+    return sum(block.n_trials * study.choice_ms(block) for block in plan) / 1000
 
 
 def _ready_s(study: Study, block: BlockPlan, language: str) -> float:
