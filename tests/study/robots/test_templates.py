@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 import pytest
+from sqlalchemy import select
 
 import explorelab as xl
 from explorelab.choices.reading import check_choices
@@ -19,6 +21,8 @@ from explorelab.study.config.start_study import DESIGNS, init_study
 from explorelab.study.config.study_folder import load_study
 from explorelab.study.config.texts import LANGUAGES
 from explorelab.study.database.store import engine_for, remembered
+from explorelab.study.database.tables import answers, people
+from explorelab.study.export.page_rows import written
 from explorelab.study.export.write_export import export_study
 from explorelab.study.robots.pilot import run_pilot
 from explorelab.study.server.serve import serving
@@ -26,6 +30,7 @@ from explorelab.study.server.serve import serving
 pytestmark = pytest.mark.quick_programs
 
 OWN = [name for name in DESIGNS if name != "paper"]
+ANSWERS = select(people.c.code, answers.c.question, answers.c.answer).join(people, people.c.id == answers.c.person)
 AGENTS = {"bandit": "restless-kalman", "graph": "kalman-ucb"}
 
 
@@ -92,6 +97,30 @@ def test_its_export_passes_the_check(piloted: Piloted) -> None:
     assert choices.n_rows == 5 * 2
     assert choices.means is not None
     assert choices.means_change == (piloted.template == "bandit")
+
+
+def test_its_export_has_every_answer_with_its_question(piloted: Piloted) -> None:
+    (file,) = (piloted.out / "data").glob("*description-answers_data.csv")
+    with file.open(encoding="utf-8", newline="") as source:
+        rows = list(csv.DictReader(source))
+    engine = engine_for(piloted.study.database, piloted.out.parent / "study")
+    with engine.connect() as connection:
+        kept = [(each.code, each.question, str(written(json.loads(each.answer)))) for each in connection.execute(ANSWERS)]
+    engine.dispose()
+    assert Counter((row["participant"], row["question"], row["answer"]) for row in rows) == Counter(kept)
+    # Everybody has answered every question of every quiz and form, and it is told in words that they have read.
+    asked: dict[tuple[str, str], set[str]] = {}
+    for language in piloted.study.languages:
+        texts = piloted.study.speaking(language).texts
+        for page in piloted.study.pages:
+            for question in texts.forms[page.file].questions if page.file in texts.forms else ():
+                asked.setdefault((page.name, question.name), set()).add(question.text)
+    assert len(asked) >= 4
+    for person in {code for code, *_ in kept}:
+        told = {(row["page_name"], row["question"]): row["question_text"] for row in rows if row["participant"] == person}
+        assert told.keys() == asked.keys()
+        assert all(told[question] in texts for question, texts in asked.items())
+    assert len({code for code, *_ in kept}) == 5
 
 
 def test_conditions_are_balanced_and_in_the_export(piloted: Piloted) -> None:
