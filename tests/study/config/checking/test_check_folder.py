@@ -70,6 +70,16 @@ def test_a_new_study_has_every_open_place_named_and_may_not_be_served(tmp_path: 
     assert "to fill in: until then the study is not served to the public" in done.output
 
 
+@pytest.mark.parametrize("template", DESIGNS)
+def test_every_open_place_of_a_new_study_is_counted(tmp_path: Path, template: str) -> None:
+    """Also those of a page that has others: a place that is broken over two lines would be missed."""
+    init_study(tmp_path / "new", template=template, languages=LANGUAGES)
+    told = {each.file: each.sentence for each in check_folder(tmp_path / "new").findings if each.about == "placeholder"}
+    pages = {str(file.relative_to(tmp_path / "new")): file.read_text("utf-8") for file in tmp_path.rglob("*.md")}
+    places = {name: text.count("**[") for name, text in pages.items() if "**[" in text}
+    assert {name: int(sentence.split()[1]) for name, sentence in told.items()} == places
+
+
 def test_every_template_is_fine_once_it_is_filled_in_whatever_language_comes_first(tmp_path: Path) -> None:
     for template in DESIGNS:
         folder = tmp_path / template
