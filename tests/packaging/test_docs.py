@@ -108,6 +108,11 @@ def test_a_page_names_only_what_exists(page: Path) -> None:
     assert missing_files(text) == []
 
 
+def test_the_readme_leads_to_every_page() -> None:
+    links = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert [str(page) for page in PAGES if page.parent.name == "docs" and str(page) not in links] == []
+
+
 def test_what_does_not_exist_is_found() -> None:
     text = (
         "`moon.py`, xl.tasks.moon, explorelab.moon.rock, `python -m bench.moon`, [](docs/moon.md), `src/explorelab/moon.py`"
