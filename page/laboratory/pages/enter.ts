@@ -51,11 +51,11 @@ function joinForm(invitation: string, about: Invited): HTMLElement {
     el("h1", "", about.laboratory),
     el("p", "", `You are invited to ${OF[about.role]} ${what}. (Invited by ${about.made_by}.)`),
     field("Your name", name, "As colleagues see it."),
-    field("Name to log in", login, "Small letters and digits, for example your mail address."),
+    field("Name to log in", login, "Lower-case letters and digits, for example your e-mail address."),
     field("Password", password, "At least 10 characters; a few words are easy to remember and hard to guess."),
     field("Password, once more", again),
   );
-  const known = el("p", "note", "You have an account here already? ");
+  const known = el("p", "note", "Do you already have an account here? ");
   const link = el("a", "", "Log in first");
   link.href = `${LAB}/login`;
   known.append(link, ", then open this link again.");

@@ -39,7 +39,7 @@ export async function newStudyPage(who: Me): Promise<{ title: string; content: N
   const made = form(
     "Create the study", send,
     field("Title", title, "What participants see."),
-    field("Short name", name, "Small letters, digits and hyphens. It is part of the study’s address and cannot be changed later."),
+    field("Short name", name, "Lower-case letters, digits and hyphens. It is part of the study’s address and cannot be changed later."),
     group("Languages", languages.map((box) => checkbox(NAMES[box.value] ?? box.value, box))),
     field("Template", template, "You can change everything afterwards."),
     suggests,

@@ -82,7 +82,8 @@ def init(
     languages = [each.strip() for each in language.split(",")]
     for path in init_study(folder, template=template.value, advice=advice, languages=languages):
         typer.echo(f"Wrote {path}")
-    typer.echo(f"Next: edit the texts, then explorelab study serve {folder}")
+    typer.echo(f"Next: edit the texts; explorelab study check {folder} says what is left to do.")
+    typer.echo(f"Then: explorelab study serve {folder}")
 
 
 @study.command()
@@ -144,7 +145,7 @@ def pilot(
     passes: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Probability that a robot gives an answer that is expected, one by one.  [default: 0.8]"
+            min=0, max=1, help="Probability that a robot gives the expected answer, for each question alone.  [default: 0.8]"
         ),
     ] = None,
     language: Annotated[

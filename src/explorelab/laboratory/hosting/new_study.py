@@ -27,7 +27,7 @@ def check_name(folder: LaboratoryFolder, name: str) -> None:
     """Refuse a name that no new study can have."""
     if not is_name(name) or len(name) > 40:
         raise invalid(
-            "The name must be 1 to 40 small letters, digits and hyphens, and begin and end with a letter or digit."
+            "The name must be 1 to 40 lower-case letters, digits and hyphens, and begin and end with a letter or digit."
         )
     if folder.of(name).exists():
         raise Refused(409, "taken", f"There is a study called {name} already: choose another name.")

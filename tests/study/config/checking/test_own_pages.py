@@ -184,7 +184,7 @@ PICTURES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "missing": ("![A map](map.png)", lambda file: None, "map.png is missing"),
     "too big": ("![A map](map.png)", lambda file: file.write_bytes(PNG + bytes(2**20)), "has 1.0 MB"),
     "without a description": ("![ ](map.png)", small, "has no description"),
-    "from elsewhere": ("![A map](https://uni-bonn.de/map.png)", small, "is elsewhere"),
+    "from elsewhere": ("![A map](https://uni-bonn.de/map.png)", small, "is on another site"),
 }
 
 

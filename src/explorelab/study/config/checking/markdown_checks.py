@@ -59,7 +59,7 @@ def wrong_picture(source: str, alt: str, part: Part, folder: Path | None) -> str
     """What is wrong with a picture in a page."""
     shown = _start(source)
     if re.match(r"[a-z][a-z0-9+.-]*:|//", source, re.IGNORECASE):
-        return f"the picture {shown} is elsewhere, where browsers are not let: put it into the study folder"
+        return f"the picture {shown} is on another site, from which pages may load nothing: put it into the study folder"
     if folder is not None:
         language = str(Path(part.file).parent) if Path(part.file).parent != Path() else ""
         found = read_picture(folder, source, language)
