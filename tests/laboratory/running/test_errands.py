@@ -14,6 +14,7 @@ from explorelab.laboratory.accounts.roles import Role
 from explorelab.laboratory.hosting.laboratory_folder import open_folder
 from explorelab.laboratory.hosting.serve_laboratory import begun
 from explorelab.laboratory.running import errands
+from explorelab.study.database.refusals import Refused
 from explorelab.study.database.tables import people
 from explorelab.study.session.terms import offered
 from tests.support.study.people_rows import PERSON
@@ -63,6 +64,26 @@ def test_an_errand_whose_server_was_killed_is_over(tmp_path: Path) -> None:
     errands._tell(place, about)
     (found,) = errands.errands(tmp_path)
     assert (found.state, "stopped meanwhile" in found.words) == ("failed", True)
+
+
+@pytest.mark.parametrize(("since", "state"), [("this one", "running"), ("another", "failed")])
+def test_another_process_with_the_same_number_is_not_the_server(tmp_path: Path, since: str, state: str) -> None:
+    (tmp_path / "1" / "data").mkdir(parents=True)
+    began = errands._since(os.getpid()) if since == "this one" else "12"
+    about = {"kind": "pilot", "by": "Olga", "at": 1.0, "pid": os.getpid(), "since": began, "state": "running"}
+    errands._tell(tmp_path / "1", about)
+    (found,) = errands.errands(tmp_path)
+    assert found.state == state
+    assert (tmp_path / "1" / "data").exists() == (state == "running")  # nobody else would take people's data away
+
+
+def test_of_two_processes_that_begin_the_same_at_once_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "1").mkdir()
+    monkeypatch.setattr(errands, "_numbers", lambda _: [])  # as the second sees it
+    with pytest.raises(Refused, match="running already"):
+        errands.start(tmp_path, "backup", "Olga", [], 1.0)
+    monkeypatch.undo()
+    assert errands.start(tmp_path, "backup", "Olga", [], 1.0) == 2  # a folder that a kill left empty stops nobody
 
 
 def test_no_path_leads_to_other_files_than_reports(town: Town) -> None:

@@ -206,6 +206,17 @@ def test_an_invitation_never_takes_a_role_away(fresh: Town) -> None:
     assert fresh.people["olga"].told("/lab/api/me")["role"] == "owner"
 
 
+def test_whoever_owns_a_study_gives_roles_to_those_who_work_there_and_learns_of_nobody_else(fresh: Town) -> None:
+    anna, boris = fresh.join("anna", Role.OWNER, "a"), fresh.join("boris", Role.VIEWER, "b")
+    helper = fresh.join("helga", Role.HELPER, "a")
+    numbers = {name: each.told("/lab/api/me")["number"] for name, each in (("boris", boris), ("helga", helper))}
+    for number in (numbers["boris"], 999):
+        answer = anna.post(f"/lab/api/studies/a/members/{number}/role", {"role": "viewer"})
+        assert (answer.status_code, answer.json()["message"]) == (404, "There is no such account.")
+    assert "Boris" not in anna.get("/lab/api/studies/a/deeds").text
+    anna.ok(f"/lab/api/studies/a/members/{numbers['helga']}/role", {"role": "viewer"})
+
+
 def test_the_last_owner_stays(fresh: Town) -> None:
     olga = fresh.people["olga"]
     number = olga.told("/lab/api/me")["number"]

@@ -107,8 +107,13 @@ def account_of(connection: Connection, account: int) -> Account:
     """The account of this number."""
     row = connection.execute(select(accounts).where(accounts.c.id == account)).one_or_none()
     if row is None:
-        raise Refused(404, "unknown", "There is no such account.")
+        raise unknown()
     return Account(row.id, row.login, row.name)
+
+
+def unknown() -> Refused:
+    """The refusal to anyone who asks for an account that is not there, or none of their business."""
+    return Refused(404, "unknown", "There is no such account.")
 
 
 def all_accounts(connection: Connection) -> list[Account]:

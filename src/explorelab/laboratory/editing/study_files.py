@@ -20,6 +20,10 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 KEPT = (*TEXTS, *PICTURES, ".py", ".nc")
 """What versions hold: also models and fits, which only somebody with access to the computer can put there."""
 MOST_FILES, LARGEST_TEXT, LARGEST = 300, 60_000, 64_000_000
+APART = ("backups/", "payments/")
+"""Folders of what the command line writes: not everyone who may see the texts may see who was paid."""
+EXPORTED = "dataset_description.json"
+"""Is in every folder of exported data, which are no part of the study and must not stay in its versions."""
 LONGEST_WORD = 300
 """Characters without a space in what people read: looking for addresses in a word takes as long as its length squared."""
 _LONG = re.compile(rf"\S{{{LONGEST_WORD + 1}}}")
@@ -34,9 +38,10 @@ type Edits = Mapping[str, str | None]
 def read_files(folder: Path) -> Files:
     """A study's files as they are in its folder, study.toml without the database."""
     found: Files = {}
+    exports = {file.parent for file in folder.rglob(EXPORTED)} - {folder}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if is_kept(name) and path.is_file() and not path.is_symlink():
+        if is_kept(name) and exports.isdisjoint(path.parents) and path.is_file() and not path.is_symlink():
             found[name] = path.read_bytes()
     if len(found) > MOST_FILES or sum(map(len, found.values())) > LARGEST:
         raise InputError(f"{folder}: a study may have at most {MOST_FILES} files of {LARGEST // 10**6} MB together.")
@@ -47,7 +52,7 @@ def read_files(folder: Path) -> Files:
 
 def is_kept(name: str) -> bool:
     """Whether a file of this name belongs to the study."""
-    return _NAME.fullmatch(name) is not None and name.endswith(KEPT) and not name.startswith("backups/")
+    return _NAME.fullmatch(name) is not None and name.endswith(KEPT) and not name.startswith(APART)
 
 
 def with_edits(files: Files, edits: Edits) -> Files:

@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from explorelab.laboratory.database.lab_database import LabDatabase
 from explorelab.laboratory.hosting.hosted_study import EntranceOf, HostedStudy
 from explorelab.laboratory.hosting.laboratory_folder import LaboratoryFolder
+from explorelab.laboratory.hosting.out_of_reach import out_of_reach
 from explorelab.laboratory.hosting.study_list import all_registered
-from explorelab.study.server.limits.request_limits import answer
 from explorelab.study.server.public_address import to_folder
 
 LOOK_S = 1.0
@@ -82,7 +82,7 @@ class HostedStudies:
         hosted = self._hosted.get(name)
         if hosted is None or hosted.running is None:
             status = (404, "unknown") if hosted is None else (503, "stopped")
-            await answer(send, *status, "This study cannot be reached at the moment; ask the researchers.")
+            await out_of_reach(scope, send, *status)
         elif not slash:
             await to_folder(name, scope, send)  # relative, so that it is right behind every proxy
         else:

@@ -24,7 +24,7 @@ KEPT = 12
 LESS = 10
 """How much their priority is lowered."""
 REPORT = "report.html"
-STATE, WORDS = "state.json", "words.txt"
+STATE, WORDS, DATA = "state.json", "words.txt", "data"
 
 
 class Errand(NamedTuple):
@@ -43,12 +43,18 @@ class Errand(NamedTuple):
 def start(folder: Path, kind: Kind, by: str, commands: Commands, now: float) -> int:
     """Begin an errand in this folder of a study's errands, and return at once; its number."""
     if any(each.state == "running" and each.kind == kind for each in errands(folder)):
-        raise Refused(409, "busy", f"A {kind} is running already: wait until it is done.")
+        raise _busy(kind)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    number = max((each.number for each in errands(folder)), default=0) + 1
+    number = max(_numbers(folder), default=0) + 1
     place = folder / str(number)
-    place.mkdir(mode=0o700)
-    about: dict[str, str | float] = {"kind": kind, "by": by, "at": now, "pid": os.getpid(), "state": "running"}
+    try:
+        place.mkdir(mode=0o700)
+    except FileExistsError:  # another process was asked at the same moment
+        raise _busy(kind) from None
+    pid = os.getpid()
+    about: dict[str, str | float] = {
+        "kind": kind, "by": by, "at": now, "pid": pid, "since": _since(pid), "state": "running",
+    }  # fmt: skip
     _tell(place, about)
     threading.Thread(target=_run, args=(place, about, commands), name=f"errand-{kind}", daemon=True).start()
     for old in errands(folder)[KEPT:]:
@@ -58,8 +64,7 @@ def start(folder: Path, kind: Kind, by: str, commands: Commands, now: float) -> 
 
 def errands(folder: Path) -> list[Errand]:
     """All errands that are remembered, the latest first."""
-    numbers = sorted((int(each.name) for each in folder.glob("*") if each.name.isdecimal()), reverse=True)
-    return [found for number in numbers if (found := _read(folder / str(number))) is not None]
+    return [found for number in sorted(_numbers(folder), reverse=True) if (found := _read(folder / str(number))) is not None]
 
 
 def report_of(folder: Path, number: int) -> Path:
@@ -77,8 +82,8 @@ def commands_for(kind: Kind, study: Path, place: str, url: str, people: int) -> 
     if kind == "backup":
         return [["study", "backup", str(study)]]
     return [
-        ["study", "export", str(study), "--out", f"{place}/data"],
-        ["report", f"{place}/data/choices.csv", "--out", f"{place}/{REPORT}"],
+        ["study", "export", str(study), "--out", f"{place}/{DATA}"],
+        ["report", f"{place}/{DATA}/choices.csv", "--out", f"{place}/{REPORT}"],
     ]
 
 
@@ -102,7 +107,7 @@ def _run(place: Path, about: dict[str, str | float], commands: Commands) -> None
     except (OSError, InputError) as error:
         state = "failed"
         (place / WORDS).write_text(f"{error}\n", encoding="utf-8")
-    shutil.rmtree(place / "data", ignore_errors=True)
+    shutil.rmtree(place / DATA, ignore_errors=True)
     _tell(place, {**about, "state": state})
 
 
@@ -119,7 +124,8 @@ def _read(place: Path) -> Errand | None:
     except (OSError, ValueError):
         return None
     state = about["state"]
-    if state == "running" and not _is_alive(int(about["pid"])):
+    if state == "running" and not _is_alive(int(about["pid"]), about.get("since", "")):
+        shutil.rmtree(place / DATA, ignore_errors=True)  # people's data, which nobody else would take away
         state, words = "failed", f"{words}\nThe server was stopped meanwhile."
     # A progress bar writes over its own line: only its last state is told.
     lines = [line.rsplit("\r", 1)[-1].strip() for line in words.replace("\r\n", "\n").splitlines()]
@@ -127,11 +133,29 @@ def _read(place: Path) -> Errand | None:
     return Errand(int(place.name), about["kind"], about["by"], about["at"], state, told, (place / REPORT).is_file())
 
 
-def _is_alive(pid: int) -> bool:
+def _numbers(folder: Path) -> list[int]:
+    """The numbers that are taken."""
+    return [int(each.name) for each in folder.glob("*") if each.name.isdecimal()]
+
+
+def _busy(kind: Kind) -> Refused:
+    return Refused(409, "busy", f"A {kind} is running already: wait until it is done.")
+
+
+def _is_alive(pid: int, since: str) -> bool:
+    """Whether this process is there: another one with its number, as containers give it again, is not the same."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
-    return True
+        pass
+    return since in ("", _since(pid))
+
+
+def _since(pid: int) -> str:
+    """When a process began, in the system's own words; empty where it does not say."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""

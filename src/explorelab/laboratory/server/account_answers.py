@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy import Connection, select
 
 from explorelab.laboratory.accounts import accounts, invitations, lab_sessions
-from explorelab.laboratory.accounts.roles import Role, give, rights_of, role_of
+from explorelab.laboratory.accounts.roles import Role, give, rights_of, role_of, strongest
 from explorelab.laboratory.database.lab_tables import studies
 from explorelab.laboratory.hosting.study_list import noted
 from explorelab.laboratory.server.lab_answers import (
@@ -131,6 +131,8 @@ async def give_role(at: At, number: int, asked: RoleAsked) -> Done:
 
     def given(connection: Connection) -> None:
         account = accounts.account_of(connection, number)
+        if at.study is not None and not _works_here(connection, number, at.study.id):
+            raise accounts.unknown()  # whoever owns a study learns nothing of the accounts of others: they are invited
         give(connection, number, _study(at), asked.role)
         at.note(connection, f"made {account.name} {asked.role or 'no member any more'}")
 
@@ -179,6 +181,10 @@ async def deeds(at: At) -> Deeds:
 
 def _study(at: Here) -> int | None:
     return None if at.study is None else at.study.id
+
+
+def _works_here(connection: Connection, account: int, study: int) -> bool:
+    return strongest(role_of(connection, account, study), role_of(connection, account, None)) is not None
 
 
 def _members(connection: Connection, at: Here) -> Members:

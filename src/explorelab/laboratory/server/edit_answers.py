@@ -113,6 +113,7 @@ async def preview(at: At, asked: PreviewAsked) -> ScreensShown:
 
 async def save_files(at: At, asked: SaveAsked) -> Saved:
     """Save the changes as a new version and serve it, if nothing is wrong and nobody else has saved meanwhile."""
+    await _recorded(at)  # files that somebody changes by hand meanwhile are a version too, and not lost
     before, found = await _base(at, asked.base), await _begun(at)
     fresh, looked = await _slowly(lambda: looked_through(before, asked.files, at.in_study, found))
     check_saves(looked.findings)
@@ -136,6 +137,7 @@ async def picture(at: At, asked: PictureAsked) -> PictureSaved:
     except (binascii.Error, ValueError):
         raise invalid("The picture must be sent in base64.") from None
     name, content = await _slowly(lambda: redrawn(asked.name, data))
+    await _recorded(at)
     fresh = {**await _base(at, asked.base), name: content}
     return PictureSaved(name=name, version=await _saved(at, fresh, asked.base, f"added {name}"))
 

@@ -14,11 +14,15 @@ MOST = 20
 
 def language_for(study: Study, query: Mapping[str, str], accepted: str) -> str:
     """The language for someone who opens the page; `accepted` is the browser's header Accept-Language."""
-    languages = study.languages
+    return closest_to(study.languages, query.get(LANG, ""), accepted)
+
+
+def closest_to(languages: Sequence[str], wish: str, accepted: str) -> str:
+    """Of these languages the one wished for, one that the browser prefers, or the first."""
     if len(languages) == 1:
         return languages[0]
-    for wish in (query.get(LANG, ""), *_wishes(accepted)):
-        if found := _closest(wish, languages):
+    for code in (wish, *_wishes(accepted)):
+        if found := _closest(code, languages):
             return found
     return languages[0]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tomlkit
 
-_LOGIN = re.compile(r"(?<=://)[^\s/\"'@]*:[^\s/\"']*@")
+_LOGIN = re.compile(r"(?<=://)[^\s/\"'@:]*:[^\s/\"']*@")
 """Name and password in an address."""
 
 

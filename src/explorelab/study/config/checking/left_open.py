@@ -18,11 +18,11 @@ from explorelab.study.session.stages import Stage
 CODE = "CHANGE-ME"
 """The completion code of a new study."""
 
-_OPEN = re.compile(r"\*\*(\[[^]\n]{3,}\])\*\*")
+_OPEN = re.compile(r"\*\*(\[[^][\n]{3,}\])\*\*")
 _NAMES = "|".join(PLACEHOLDERS)
 _LIKE = re.compile(rf"\{{\{{ *({_NAMES}) *\}}\}}|(?<![\w{{])[$%<] *({_NAMES}) *[%>]|\$\{{? *({_NAMES})\b")
 """Placeholders as other programs write them."""
-_CONTACT = re.compile(r"[^\s@<>\"()]+@[^\s@<>\"()]+\.\w{2,}|(?:\+|\b0)[\d ()/.-]{6,}\d|https?://\S+")
+_CONTACT = re.compile(r"(?<![^\s@<>\"()])[^\s@<>\"()]+@[^\s@<>\"()]+\.\w{2,}|(?:\+|\b0)[\d ()/.-]{6,}\d|https?://\S+")
 """An e-mail address, a telephone number, or a page."""
 
 

@@ -26,7 +26,7 @@ LARGEST_PICTURE = 2**20
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--")
 _HOST = re.compile(r"(?!-)[^\s.@\"'<>]+(?:\.[^\s.@\"'<>]+)+")
-_MAIL = re.compile(r"[^\s@<>\"]+@([^\s@<>\"]+\.[^\s@<>\"]+)")
+_MAIL = re.compile(r"[^\s@<>\"]+@([^\s@<>\".]+(?:\.[^\s@<>\".]+)+)")
 
 
 class Said(NamedTuple):

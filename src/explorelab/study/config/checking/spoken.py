@@ -24,7 +24,7 @@ LEAST_SHARE, LEAST_WORDS, CLEARLY = 0.12, 2, 3
 """Of the words of a text, how many must be one language's, and how many times those of any other."""
 
 _OWN = {language: frozenset(words.split()) for language, words in WORDS.items()}
-_NOT_SPOKEN = re.compile(r"`[^`]*`|https?://\S+|\S+@\S+|\{[^{}\n]*\}|\*\*\[[^]\n]*\]\*\*")
+_NOT_SPOKEN = re.compile(r"`[^`]*`|https?://\S+|(?<!\S)\S+@\S+|\{[^{}\n]*\}|\*\*\[[^][\n]*\]\*\*")
 """Code, addresses, placeholders, and what is still to be filled in: nobody reads these as sentences."""
 
 

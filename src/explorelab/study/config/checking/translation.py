@@ -119,8 +119,8 @@ def in_words(language: str) -> str:
 PARTS = {
     "heading": re.compile(r"^#+ ", re.MULTILINE),
     "list item": re.compile(r"^ *(?:[-*+]|\d+[.)]) ", re.MULTILINE),
-    "picture": re.compile(r"!\[[^]\n]*\]\("),
-    "link": re.compile(r"(?<!!)\[[^]\n]+\]\("),
+    "picture": re.compile(r"!\[[^][\n]*\]\("),
+    "link": re.compile(r"(?<!!)\[[^][\n]+\]\("),
 }
 _PLACEHOLDER = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 
