@@ -123,6 +123,7 @@ def test_no_more_people_are_simulated_than_needed() -> None:
     assert (rough["rank_correlation_high"] - rough["rank_correlation_low"]).item() <= 0.6
 
 
+@pytest.mark.slow
 def test_agents_are_told_apart_with_more_choices() -> None:
     found = told_apart()
     short, long = (found.isel(design=d) for d in (0, 1))

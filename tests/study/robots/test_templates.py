@@ -26,6 +26,7 @@ from explorelab.study.export.page_rows import written
 from explorelab.study.export.write_export import export_study
 from explorelab.study.robots.pilot import run_pilot
 from explorelab.study.server.serve import serving
+from tests.support.siblings import slow
 
 pytestmark = pytest.mark.quick_programs
 
@@ -142,6 +143,7 @@ def test_every_column_of_every_file_is_described(piloted: Piloted) -> None:
             assert set(header) <= described, path
 
 
+@pytest.mark.parametrize("piloted", ["bandit", *slow("graph")], indirect=True)
 def test_it_feeds_the_report_untouched(piloted: Piloted, tmp_path: Path) -> None:
     agents = [AGENTS[piloted.template], "random-choice"]
     xl.write_report(piloted.out / "choices.csv", tmp_path / "report.html", agents=agents, quick=True, progress=False)

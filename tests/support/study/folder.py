@@ -40,7 +40,7 @@ def problems(folder: Path) -> list[str]:
 def finish(folder: Path) -> None:
     """Fill in everything that a new study leaves to fill in."""
     for file in folder.rglob("*.md"):
-        text = re.sub(r"\*\*\[[^]\n]{3,}\]\*\*", CONTACT, file.read_text(encoding="utf-8"))
+        text = re.sub(r"\*\*\[[^]]{3,}\]\*\*", CONTACT, file.read_text(encoding="utf-8"))
         file.write_text(text, encoding="utf-8")
     toml = folder / "study.toml"
     toml.write_text(toml.read_text(encoding="utf-8").replace("CHANGE-ME", "C123"), encoding="utf-8")

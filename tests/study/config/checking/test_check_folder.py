@@ -15,6 +15,8 @@ from explorelab.cli.app import app
 from explorelab.study.config.addresses import DATABASE, DATABASE_FILE
 from explorelab.study.config.checking.check_folder import check_folder
 from explorelab.study.config.checking.findings import in_short
+from explorelab.study.config.checking.left_open import to_fill_in
+from explorelab.study.config.checking.written import Part
 from explorelab.study.config.start_study import DESIGNS, init_study
 from explorelab.study.config.texts import LANGUAGES, PAGES
 from tests.support.study.folder import CONTACT, change, finish
@@ -224,3 +226,9 @@ def test_serve_says_it_in_short(folder: Path) -> None:
     assert lines[0].endswith("still contains the completion code CHANGE-ME")
     assert len(lines) == 6
     assert re.fullmatch(rf"\d+ more lines: explorelab study check {re.escape(str(folder))}", lines[-1])
+
+
+@pytest.mark.parametrize(("between", "n_found"), [(" ", 1), ("\n", 1), ("\n  ", 1), ("\n\n", 0), ("\n \t\n", 0)])
+def test_a_place_to_fill_in_may_go_on_in_the_next_line_but_not_in_the_next_paragraph(between: str, n_found: int) -> None:
+    text = f"Ask **[name and{between}e-mail address]** about it."
+    assert len(list(to_fill_in([Part("consent.md", 1, text)]))) == n_found

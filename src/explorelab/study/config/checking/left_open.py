@@ -18,7 +18,8 @@ from explorelab.study.session.stages import Stage
 CODE = "CHANGE-ME"
 """The completion code of a new study."""
 
-_OPEN = re.compile(r"\*\*(\[[^][\n]{3,}\])\*\*")
+_OPEN = re.compile(r"\*\*(\[(?:[^][\n]|\n(?![ \t]*\n)){3,}\])\*\*")
+"""A place to fill in, which may go on in the next line of its paragraph."""
 _NAMES = "|".join(PLACEHOLDERS)
 _LIKE = re.compile(rf"\{{\{{ *({_NAMES}) *\}}\}}|(?<![\w{{])[$%<] *({_NAMES}) *[%>]|\$\{{? *({_NAMES})\b")
 """Placeholders as other programs write them."""
