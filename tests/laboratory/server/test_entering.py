@@ -227,6 +227,23 @@ def test_the_last_owner_stays(fresh: Town) -> None:
     assert olga.get("/lab/api/members").status_code == 403
 
 
+@pytest.mark.parametrize("how", ["removed", "no owner of the laboratory", "no owner of the study"])
+def test_whoever_may_no_longer_invite_leaves_no_invitations(fresh: Town, how: str) -> None:
+    olga = fresh.people["olga"]
+    study = "a" if how == "no owner of the study" else None
+    paul = fresh.join("paul", Role.OWNER, study)
+    here = "/lab/api/studies/a" if study else "/lab/api"
+    made = paul.ok(f"{here}/invitations", {"role": "owner", "for_whom": "a second self"})["invitation"]
+    hers = olga.ok("/lab/api/invitations", {"role": "viewer", "for_whom": "somebody else"})["invitation"]
+    number = paul.told("/lab/api/me")["number"]
+    if how == "removed":
+        olga.ok(f"/lab/api/members/{number}/remove", {})
+    else:
+        olga.ok(f"{here}/members/{number}/role", {"role": "viewer"})
+    assert fresh.browser().post("/lab/join", joining(made, "second")).status_code == 410
+    assert fresh.browser().post("/lab/join", joining(hers, "other")).status_code == 200
+
+
 CHANGES = {
     "no token": {"X_CSRF_Token": ""}, "somebody else's token": {"X_CSRF_Token": "0" * 64},
     "another site": {"Origin": "https://evil.example"}, "a site that embeds": {"Sec_Fetch_Site": "cross-site"},

@@ -61,6 +61,12 @@ def revoke(connection: Connection, invitation: int, where: ColumnElement[bool]) 
         raise Refused(404, "unknown", "There is no such invitation any more.")
 
 
+def revoke_all(connection: Connection, by: str, study: int | None) -> None:
+    """Make everything useless by which this person has invited to a study or, without one, anywhere."""
+    where = invitations.c.made_by == by
+    connection.execute(delete(invitations).where(where if study is None else where & of(study)))
+
+
 def open_invitations(connection: Connection, where: ColumnElement[bool], now: float) -> list[Invitation]:
     """Those that can still be used, the newest first; forgets the others."""
     query = select(invitations).where(where, invitations.c.ends_at > now).order_by(invitations.c.id.desc())

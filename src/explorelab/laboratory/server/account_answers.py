@@ -134,6 +134,8 @@ async def give_role(at: At, number: int, asked: RoleAsked) -> Done:
         if at.study is not None and not _works_here(connection, number, at.study.id):
             raise accounts.unknown()  # whoever owns a study learns nothing of the accounts of others: they are invited
         give(connection, number, _study(at), asked.role)
+        if asked.role != Role.OWNER:
+            invitations.revoke_all(connection, account.name, _study(at))  # who no longer owns it invites nobody any more
         at.note(connection, f"made {account.name} {asked.role or 'no member any more'}")
 
     await at.laboratory.database.write(given)
@@ -144,7 +146,9 @@ async def remove(at: At, number: int) -> Done:
     """Remove an account with its sessions and roles."""
 
     def removed(connection: Connection) -> None:
-        at.note(connection, f"removed the account of {accounts.remove(connection, number).name}")
+        name = accounts.remove(connection, number).name
+        invitations.revoke_all(connection, name, None)
+        at.note(connection, f"removed the account of {name}")
 
     await at.laboratory.database.write(removed)
     return Done(ok=True)
